@@ -1,0 +1,1 @@
+"""Database engines: locate, start, load, execute, stop."""

@@ -1,0 +1,1 @@
+"""Judging whether differing results are another right reading."""

@@ -1,0 +1,1 @@
+"""Query languages: safety, extraction hints."""

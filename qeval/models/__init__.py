@@ -1,0 +1,1 @@
+"""Models and what stands between them and the pipeline: cache, retries, accounting."""

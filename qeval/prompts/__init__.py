@@ -1,0 +1,1 @@
+"""Prompt strategies: templates, schema rendering, example selection."""

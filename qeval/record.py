@@ -1,0 +1,83 @@
+"""One case's outcome in one cell: the line that the journal keeps."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from qeval.scoring.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceOutcome:
+    """What happened on one instance. `kind` is the comparison's sub-class where rows differ.
+
+    `difference` is the bounded, printable account of the rows that differ (or None).
+    """
+
+    instance: str
+    verdict: Verdict
+    relaxed_equal: bool = False
+    inconclusive: bool = False
+    kind: str = ""
+    message: str = ""
+    code: str = ""
+    rows: int | None = None
+    seconds: float | None = None
+    difference: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """All that is known of one case in one cell; plain values only.
+
+    `raw` is the model's answer untouched, `query` what was extracted from it and `executed` the
+    text that was sent to the engine (None where nothing was). Seconds are wall time.
+    """
+
+    case_id: str
+    repeat: int
+    difficulty: str
+    tags: tuple[str, ...]
+    question: str
+    gold: str
+    verdict: Verdict
+    outcomes: tuple[InstanceOutcome, ...] = ()
+    kind: str = ""
+    message: str = ""
+    code: str = ""
+    raw: str = ""
+    reasoning: str | None = None
+    finish_reason: str = ""
+    query: str | None = None
+    executed: str | None = None
+    extraction: str = ""
+    prompt_digest: str = ""
+    template_hash: str = ""
+    examples: tuple[str, ...] = ()
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost_usd: float | None = None
+    generation_s: float | None = None
+    execution_s: float | None = None
+    cached: bool = False
+    served_by: str = ""
+    sent: dict[str, Any] = field(default_factory=dict)
+    engine: str = ""
+    attempts: int = 1
+    finished_at: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready dictionary; `from_json` reads it back unchanged."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "Record":
+        """Rebuild a record; unknown keys of a newer version are refused with `TypeError`."""
+        values = dict(data)
+        values["verdict"] = Verdict(values["verdict"])
+        values["outcomes"] = tuple(
+            InstanceOutcome(**{**o, "verdict": Verdict(o["verdict"])})
+            for o in values.get("outcomes", ())
+        )
+        for name in ("tags", "examples"):
+            values[name] = tuple(values.get(name, ()))
+        return cls(**values)

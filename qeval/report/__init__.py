@@ -1,0 +1,1 @@
+"""Result tables and live progress for people."""

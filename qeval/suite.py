@@ -1,0 +1,75 @@
+"""A suite: cases with their golds, and the instances of data they are asked about.
+
+Loading and validating a suite from its folder is in `qeval.suites`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from qeval.data.model import Dataset
+from qeval.scoring.spec import AnswerSpec
+
+Difficulty = Literal["easy", "medium", "hard"]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One question with a gold per language and the declared shape of its answer.
+
+    `question` and `gold` are keyed by question language (`en`, `zh`) and query language.
+    `scope` lists, per language, the tables/labels/types that the gold needs.
+    """
+
+    id: str
+    difficulty: Difficulty
+    question: Mapping[str, str]
+    gold: Mapping[str, str]
+    answer: AnswerSpec
+    tags: tuple[str, ...] = ()
+    source: str = ""
+    empty_ok: bool = False
+    scope: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    notes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A solved question for few-shot prompts; never one of the cases."""
+
+    id: str
+    question: Mapping[str, str]
+    gold: Mapping[str, str]
+    answer: AnswerSpec
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One data set of a suite as one language's engine loads it.
+
+    `key` names the content: it changes with the data, the schema or the mapping, and is safe as a
+    database name (`[a-z0-9_]`, at most 60 characters). `dataset()` generates the rows, so an
+    engine that already holds `key` never pays for it.
+    """
+
+    key: str
+    name: str  # "base", "variant-1", …
+    schema: str  # the language's schema text (DDL, constraints, define query)
+    mapping: Mapping[str, Any]  # how neutral tables become nodes/relations; {} for SQL
+    dataset: Callable[[], Dataset]
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """All cases of a suite, its example bank, and its instances by language and name."""
+
+    name: str
+    version: str
+    content_hash: str
+    reference_date: str
+    cases: tuple[Case, ...]
+    examples: tuple[Example, ...]
+    languages: tuple[str, ...]
+    instance: Callable[[str, str], Instance]  # (language, instance name) -> Instance
+    schema_text: Mapping[str, str]  # by language, as shown in prompts

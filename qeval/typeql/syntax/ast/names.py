@@ -1,0 +1,72 @@
+"""Spans, the base of all nodes, and the names a query uses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal as OneOf
+from typing import NamedTuple, TypeAlias
+
+
+class Span(NamedTuple):
+    """Half-open range of code points in the source text."""
+
+    begin: int
+    end: int
+
+
+NOWHERE = Span(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """What all nodes share."""
+
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Variable(Node):
+    """`$name`; `$_` has no name. `optional` is the `?` of an assignment target (`$max?`)."""
+
+    name: str | None
+    optional: bool = False
+
+    @property
+    def anonymous(self) -> bool:
+        """Whether this is `$_`."""
+        return self.name is None
+
+
+@dataclass(frozen=True, slots=True)
+class Label(Node):
+    """The name of a type, `person`. It may be a reserved word: the grammar lets those pass."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScopedLabel(Node):
+    """The name of a role, `friendship:friend`."""
+
+    scope: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf(Node):
+    """`name[]`: parsed by TypeDB, not implemented by it."""
+
+    element: TypeRef
+
+
+@dataclass(frozen=True, slots=True)
+class NamedType(Node):
+    """A value type or a label where either may stand: `integer`, `person`, `person?`, `name[]`."""
+
+    name: str
+    optional: bool = False
+    is_list: bool = False
+
+
+TypeRef: TypeAlias = Label | ScopedLabel | Variable
+Kind: TypeAlias = OneOf["entity", "relation", "attribute"]

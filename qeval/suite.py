@@ -73,3 +73,5 @@ class Suite:
     languages: tuple[str, ...]
     instance: Callable[[str, str], Instance]  # (language, instance name) -> Instance
     schema_text: Mapping[str, str]  # by language, as shown in prompts
+    instances: tuple[str, ...] = ("base",)  # names that `instance` knows
+    question_languages: tuple[str, ...] = ("en",)  # in which every case is asked

@@ -1,0 +1,56 @@
+"""The seeded e-commerce data: same seed and sizes, same bytes, on every machine."""
+
+from typing import Any
+
+from qeval.data.ecommerce import catalogue, people, trade, vocabulary
+from qeval.data.ecommerce.boundary import add_boundary_rows
+from qeval.data.ecommerce.tables import REFERENCE_DATE, TABLES
+from qeval.data.model import Dataset
+
+__all__ = ["REFERENCE_DATE", "TABLES", "generate"]
+
+
+def generate(
+    seed: int,
+    users: int = 1000,
+    products: int = 200,
+    orders: int = 5000,
+    *,
+    adversarial: bool = False,
+) -> Dataset:
+    """Generate one instance of the e-commerce data.
+
+    `users`, `products` and `orders` are numbers of rows (at least 40, 40 and 100); about three
+    order lines an order, four follows a user and one review per four orders come with them.
+    `adversarial` adds boundary rows: NULL wherever it is allowed, ties, empty groups, duplicates,
+    values exactly at the thresholds that questions use. Nothing is later than the reference date.
+    """
+    members = people.users(seed, users)
+    wares, digital = catalogue.products(seed, products)
+    cards = people.payment_cards(seed, users)
+    purchases = trade.orders(seed, orders, members, len(cards))
+    lines = trade.order_lines(seed, purchases, wares)
+    rows: dict[str, list[tuple[Any, ...]]] = {
+        "countries": list(vocabulary.COUNTRIES),
+        "cities": [(n, name, code) for n, (name, code) in enumerate(vocabulary.CITIES, 1)],
+        "categories": catalogue.categories(),
+        "suppliers": catalogue.suppliers(seed),
+        "products": wares,
+        "digital_products": digital,
+        "product_tags": catalogue.product_tags(seed, wares),
+        "warehouses": catalogue.warehouses(seed),
+        "stock_levels": catalogue.stock_levels(seed, wares, {row[0] for row in digital}),
+        "users": members,
+        "premium_users": people.premium_users(seed, members),
+        "user_emails": people.user_emails(seed, members),
+        "payment_cards": cards,
+        "orders": purchases,
+        "order_lines": lines,
+        "follows": people.follows(seed, members),
+        "reviews": trade.reviews(
+            seed, orders // 4, people=members, lines=lines, purchases=purchases, wares=wares
+        ),
+    }
+    if adversarial:
+        add_boundary_rows(seed, rows)
+    return Dataset(tables=TABLES, rows=rows, reference_date=REFERENCE_DATE)

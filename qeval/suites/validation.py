@@ -79,7 +79,7 @@ def _explain(error: Any) -> Iterator[tuple[KeyPath, str]]:
         case "additionalProperties" if isinstance(found, dict):
             known = error.schema.get("properties", {})
             for extra in [key for key in found if key not in known]:
-                    near = did_you_mean(str(extra), known)
+                near = did_you_mean(str(extra), known)
                 yield (*keys, extra), f"unknown key.{near} Known keys: {', '.join(known)}"
         case "required":
             missing = [key for key in error.validator_value if key not in found]

@@ -1,0 +1,48 @@
+"""Hydra's door to qeval's own launcher: `hydra/launcher=qeval`, the default for `-m`.
+
+Hydra accepts plugins only from this namespace package, so this file holds the registration and
+nothing else; what happens is in `qeval.sweep`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hydra.core.config_store import ConfigStore
+from hydra.core.utils import JobReturn
+from hydra.plugins.launcher import Launcher
+from hydra.types import HydraContext, TaskFunction
+from omegaconf import DictConfig
+
+
+@dataclass
+class LauncherConf:
+    """The launcher needs no settings: workers and backend belong to the cells."""
+
+    _target_: str = "hydra_plugins.qeval_launcher.QevalLauncher"
+
+
+ConfigStore.instance().store(
+    group="hydra/launcher", name="qeval", node=LauncherConf, provider="qeval"
+)
+
+
+class QevalLauncher(Launcher):
+    """Sends all cells of a sweep through one pool instead of running job after job."""
+
+    def setup(
+        self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
+    ) -> None:
+        self.hydra_context = hydra_context
+        self.config = config
+
+    def launch(
+        self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
+    ) -> Sequence[JobReturn]:
+        from qeval.app import launch_grid
+
+        loader = self.hydra_context.config_loader
+        return launch_grid(
+            [list(overrides) for overrides in job_overrides],
+            lambda overrides: loader.load_sweep_config(self.config, overrides),
+            initial_job_idx,
+        )

@@ -1,0 +1,145 @@
+"""The `qeval` command: the Hydra application, and the sub-commands next to it.
+
+`qeval [key=value …]` evaluates one cell, `qeval -m …` a grid; a first word without `=` names a
+sub-command of `qeval.commands`. Nothing heavy is imported before it is known what is wanted.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from qeval.exit_codes import ExitCode, explain, finish
+
+if TYPE_CHECKING:
+    from hydra.core.utils import JobReturn
+    from omegaconf import DictConfig
+
+COMMANDS = {
+    "check": "the gold gate: run every gold and compare it with what its case declares",
+    "query": 'run a query on a suite\'s data: qeval query sql "SELECT …"',
+    "up": "start an engine and keep it warm between commands",
+    "down": "stop the warm engines",
+    "status": "show the warm engines",
+    "rescore": "judge recorded answers again, without asking a model",
+    "track": "log finished cells to MLflow, again or for the first time",
+    "ui": "open the MLflow UI on the right store",
+    "doctor": "what is here, what is missing, which keys are set",
+    "models": "list the models, fetch the local one",
+    "cache": "list or remove cached answers, models and engines",
+    "mock-server": "a scripted OpenAI-compatible server for trying things out",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit status (see `qeval.exit_codes`)."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        if words and words[0] in COMMANDS:
+            module = import_module(f"qeval.commands.{words[0].replace('-', '_')}")
+            return int(module.main(words[1:]))
+        if words and words[0] in ("--version", "-V"):
+            from qeval import __version__
+
+            print(f"qeval {__version__}")  # noqa: T201
+            return ExitCode.DONE
+        if "--help" in words or "-h" in words:
+            from qeval.usage import usage
+
+            print(usage(_value_after(words, "--config-dir", "-cd")))  # noqa: T201
+            return ExitCode.DONE
+        return _hydra(words)
+    except BrokenPipeError:
+        # The reader of our output (head, less) is gone; a second error at exit would be noise.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.DONE
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001
+        return explain(error)
+
+
+def _value_after(words: Sequence[str], *flags: str) -> str | None:
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        if word in flags:
+            return following
+        if word.startswith("--config-dir="):
+            return word.partition("=")[2]
+    return None
+
+
+_outcome: list[ExitCode] = []
+
+
+def _hydra(words: list[str]) -> int:
+    """Hand the command line to Hydra and return what the evaluation ended with."""
+    import hydra
+
+    from qeval.configuration import explained, spell_out
+    from qeval.paths import shipped
+
+    if words and not words[0].startswith(("-", "+", "~")) and "=" not in words[0]:
+        from qeval.errors import did_you_mean
+
+        near = did_you_mean(words[0], COMMANDS)
+        return finish(
+            ExitCode.BAD_INPUT,
+            f"qeval: no command {words[0]!r}.{near} Commands: {', '.join(COMMANDS)}",
+        )
+    overrides = spell_out(words)
+    given = sys.argv
+    full_error = os.environ.get("HYDRA_FULL_ERROR")
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # errors come to us instead of ending the process
+    sys.argv = ["qeval", *overrides]
+    _outcome.clear()
+    try:
+        with explained(overrides):
+            hydra.main(config_path=str(shipped("conf")), config_name="config", version_base="1.3")(
+                evaluate
+            )()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    finally:
+        sys.argv = given
+        if full_error is None:
+            del os.environ["HYDRA_FULL_ERROR"]
+        else:
+            os.environ["HYDRA_FULL_ERROR"] = full_error
+    return max(_outcome, default=ExitCode.DONE)
+
+
+def evaluate(config: "DictConfig") -> float | None:
+    """Hydra's task function: one composed configuration is one cell.
+
+    Returns the cell's execution accuracy, which is what an optimising sweeper wants to see.
+    """
+    from qeval.sweep import evaluate_cells
+
+    result = evaluate_cells([config])
+    _outcome.append(result.exit_code)
+    return result.cells[0].headline if result.cells else None
+
+
+def launch_grid(
+    grid: list[list[str]], compose_cell: Callable[[list[str]], "DictConfig"], first_job: int
+) -> "Sequence[JobReturn]":
+    """Evaluate all cells of a multirun together; called by the launcher plugin."""
+    from hydra.core.utils import JobReturn, JobStatus
+
+    from qeval.sweep import evaluate_cells
+
+    configs: list[Any] = [compose_cell(overrides) for overrides in grid]
+    result = evaluate_cells(configs)
+    _outcome.append(result.exit_code)
+    returns = []
+    for number, (overrides, config) in enumerate(zip(grid, configs, strict=True)):
+        job = JobReturn(overrides=overrides, cfg=config, status=JobStatus.COMPLETED)
+        job.hydra_cfg = config.hydra
+        job.working_dir = os.getcwd()  # noqa: PTH109
+        job.task_name = f"qeval-{first_job + number}"
+        job.return_value = result.cells[number].headline if result.cells else None
+        returns.append(job)
+    return returns
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,209 @@
+"""A composed configuration becomes a validated cell, and a cell has a key.
+
+Building a cell starts nothing: models, languages and strategies are cheap objects, and whatever is
+wrong with them is an `InputError` before the first model call.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from qeval.configuration import compose, plain
+from qeval.engines.base import Engine, EngineInfo, QueryLimits
+from qeval.errors import InputError
+from qeval.languages.base import Language
+from qeval.models.base import Model
+from qeval.prompts.base import PromptStrategy
+from qeval.scoring.spec import Policy
+from qeval.suite import Case, Suite
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
+__all__ = ["Cell", "build_cell", "build_engine", "cell_key", "compose", "redact"]
+
+_SECRET = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
+_NOT_SECRET = re.compile(r"_env$|^max_|tokens$|_tokens")
+_URI_PASSWORD = re.compile(r"(?<=://)([^/@:\s]*):[^/@\s]+@")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One experiment, ready to run: model × language × strategy × cases × scoring.
+
+    `config` is what a person wrote and chose (secrets blanked, environment lookups unresolved);
+    `engine_config` says which engine to start, `instances` the data sets, base first.
+    """
+
+    name: str
+    config: Mapping[str, Any]
+    suite: Suite
+    cases: tuple[Case, ...]
+    language: Language
+    strategy: PromptStrategy
+    model: Model
+    engine_config: Mapping[str, Any]
+    instances: tuple[str, ...]
+    policy: Policy
+    limits: QueryLimits
+    repeats: int
+    weights: Mapping[str, float]
+    thresholds: Mapping[str, float]
+
+    @property
+    def total(self) -> int:
+        """How many records the finished cell has."""
+        return len(self.cases) * self.repeats
+
+
+def build_cell(config: "DictConfig") -> Cell:
+    """Validate one composed configuration. Raises `InputError`."""
+    from omegaconf import OmegaConf
+
+    from qeval.suites import load_suite, select_cases
+
+    values = plain(config)
+    suite = load_suite(values["suite"])
+    language: Language = construct(values["language"], "language", without=("engine",))
+    if language.name not in suite.languages:
+        raise InputError(
+            f"suite {suite.name!r} has no {language.name} golds; it has: "
+            + ", ".join(suite.languages)
+        )
+    cases = tuple(
+        case for case in select_cases(suite, values["difficulty"]) if language.name in case.gold
+    )
+    if not cases:
+        raise InputError(
+            f"difficulty={values['difficulty'].get('name')} selects no {language.name} case of "
+            f"suite {suite.name!r}"
+        )
+    raw = OmegaConf.to_container(config, resolve=False)
+    assert isinstance(raw, dict)
+    scoring = dict(values["scoring"])
+    variants = _whole(scoring, "variants", least=0)
+    limits = values["limits"]
+    return Cell(
+        name=_name(values),
+        config=redact({str(key): value for key, value in raw.items() if key != "hydra"}),
+        suite=suite,
+        cases=cases,
+        language=language,
+        strategy=construct(values["prompt_strategy"], "prompt_strategy"),
+        model=construct(values["model"], "model"),
+        engine_config=_engine_config(values),
+        instances=("base", *(f"variant-{number}" for number in range(1, variants + 1))),
+        policy=Policy(**_known(scoring, Policy)),
+        limits=QueryLimits(**_known(limits, QueryLimits)),
+        repeats=_whole(values, "repeats", least=1),
+        weights=scoring["weights"],
+        thresholds={
+            str(metric): float(bound)
+            for metric, bound in (values.get("fail_under") or {}).items()
+            if bound is not None
+        },
+    )
+
+
+def build_engine(engine_config: Mapping[str, Any]) -> Engine:
+    """The engine a cell asks for, not started."""
+    engine: Engine = construct(engine_config, "engine")
+    return engine
+
+
+def cell_key(cell: Cell, engine: EngineInfo) -> str:
+    """A hash (16 hex digits) of everything that can change the cell's records.
+
+    Left out on purpose: `repeats` (more repeats extend a cell), weights and thresholds (derived),
+    and where and how fast things run.
+    """
+    from qeval import __version__
+
+    facts = {
+        "qeval": __version__,
+        "model": cell.model.identity(),
+        "strategy": cell.strategy.identity(),
+        "language": cell.language.name,
+        "suite": [cell.suite.name, cell.suite.content_hash],
+        "cases": [case.id for case in cell.cases],
+        "instances": [cell.suite.instance(cell.language.name, name).key for name in cell.instances],
+        "engine": str(engine),
+        "policy": cell.policy,
+        "limits": cell.limits,
+    }
+    text = json.dumps(facts, sort_keys=True, ensure_ascii=False, default=repr)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def construct(values: Mapping[str, Any], group: str, without: Sequence[str] = ()) -> Any:
+    """Build the object that a group's `_target_` names, with its other keys as arguments."""
+    import hydra.utils
+    from hydra.errors import InstantiationException
+
+    arguments = {key: value for key, value in values.items() if key not in without}
+    if "_target_" not in arguments:
+        raise InputError(f"{group}: the configuration has no _target_ (the class to build)")
+    try:
+        return hydra.utils.instantiate(arguments, _convert_="all", _recursive_=False)
+    except InstantiationException as error:
+        cause = error.__cause__
+        if isinstance(cause, InputError):
+            raise cause from None
+        reason = cause if cause is not None else error
+        raise InputError(f"{group}: {str(reason).splitlines()[0]}") from error
+
+
+def redact(value: Any, name: str = "") -> Any:
+    """The same structure with secrets blanked: values of secret-like keys, passwords in URIs.
+
+    `${oc.env:…}` lookups stay as they are: they name a variable, never its value.
+    """
+    if isinstance(value, dict):
+        return {key: redact(inner, str(key)) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [redact(inner, name) for inner in value]
+    if isinstance(value, str) and not value.startswith("${oc.env:"):
+        if _SECRET.search(name) and not _NOT_SECRET.search(name) and value:
+            return "***"
+        return _URI_PASSWORD.sub(r"\1:***@", value)
+    return value
+
+
+def _engine_config(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    chosen: Mapping[str, Any] = values["engine"]
+    language = values["language"]["name"]
+    if "_target_" not in chosen:
+        chosen = values["language"]["engine"]
+    if chosen.get("language", language) != language:
+        raise InputError(
+            f"engine={chosen.get('name')} runs {chosen['language']}, not {language}; leave "
+            "engine=auto to get the language's own"
+        )
+    return chosen
+
+
+def _name(values: Mapping[str, Any]) -> str:
+    parts = [
+        values[group].get("name", group)
+        for group in ("model", "language", "prompt_strategy", "difficulty")
+    ]
+    if values["suite"]["name"] != "ecommerce":
+        parts.insert(0, values["suite"]["name"])
+    return "-".join(re.sub(r"[^\w.]+", "_", str(part)) for part in parts)
+
+
+def _known(values: Mapping[str, Any], into: type) -> dict[str, Any]:
+    from dataclasses import fields
+
+    names = {field.name for field in fields(into)}
+    return {key: value for key, value in values.items() if key in names}
+
+
+def _whole(values: Mapping[str, Any], key: str, least: int) -> int:
+    value = values[key]
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise InputError(f"{key} must be a whole number of at least {least}, not {value!r}")
+    return value

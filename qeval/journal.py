@@ -1,0 +1,179 @@
+"""The append-only JSON-lines file of a cell: the truth that everything else is derived from.
+
+A cell folder holds `journal.jsonl` (first line: the cell's header, then one record a line) and
+`prompts.jsonl` (every distinct prompt by its digest). Whatever ends the process, at most the line
+being written is lost: opening the journal again cuts a half-written end off and goes on.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from qeval.errors import IncompleteError, InputError
+from qeval.prompts.base import Prompt
+from qeval.record import Record
+from qeval.scoring.verdict import Verdict
+
+JOURNAL = "journal.jsonl"
+PROMPTS = "prompts.jsonl"
+
+
+class AppendFile:
+    """A JSON-lines file that only grows, with no half-written line in it once it is open."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: BinaryIO = path.open("a+b", buffering=0)
+        self._end = self._cut_half_line()
+
+    def append(self, value: dict[str, Any]) -> None:
+        """Write one line. On a full disk the file is left as it was (`IncompleteError`)."""
+        line = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+        data = line.encode("utf-8", "backslashreplace") + b"\n"
+        try:
+            written = self._file.write(data)
+            if written != len(data):
+                raise OSError(f"wrote {written} of {len(data)} bytes")
+        except OSError as error:
+            self._file.truncate(self._end)
+            raise IncompleteError(
+                f"can't write {self.path}: {error}. What was finished before is kept; make room "
+                "and run the same command again"
+            ) from error
+        self._end += len(data)
+
+    def close(self) -> None:
+        """Make everything durable and release the file. Safe to call twice."""
+        if not self._file.closed:
+            os.fsync(self._file.fileno())
+            self._file.close()
+
+    def _cut_half_line(self) -> int:
+        size = self._file.seek(0, os.SEEK_END)
+        position = size
+        while position > 0:
+            step = min(position, 65536)
+            self._file.seek(position - step)
+            newline = self._file.read(step).rfind(b"\n")
+            if newline >= 0:
+                position = position - step + newline + 1
+                break
+            position -= step
+        if position != size:
+            self._file.truncate(position)
+            self._file.seek(0, os.SEEK_END)
+        return position
+
+
+class Journal:
+    """One cell's journal, open for appending by exactly one process.
+
+    Opening raises `InputError` when another process holds it or the folder belongs to another
+    cell. `done` maps (case id, repeat) to the verdict of each finished record.
+    """
+
+    def __init__(self, folder: Path, header: dict[str, Any]) -> None:
+        from filelock import FileLock, Timeout
+
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self._lock = FileLock(folder / ".lock")
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise InputError(
+                f"another qeval process is writing {folder}. Wait for it, or stop it; the same "
+                "command goes on from where it is"
+            ) from None
+        with ExitStack() as undo:
+            undo.callback(self._lock.release)
+            self._journal = AppendFile(folder / JOURNAL)
+            undo.callback(self._journal.close)
+            self._prompts = AppendFile(folder / PROMPTS)
+            undo.callback(self._prompts.close)
+            self._read(header)
+            self._close = undo.pop_all()
+
+    def _read(self, header: dict[str, Any]) -> None:
+        self._shown = {line["digest"] for _, line in _lines(self.folder / PROMPTS)}
+        self.done: dict[tuple[str, int], Verdict] = {}
+        stored: dict[str, Any] | None = None
+        for number, line in _lines(self.folder / JOURNAL):
+            if number == 1:
+                stored = line
+            elif line.get("type") == "record":
+                self.done[line["case_id"], line["repeat"]] = Verdict(line["verdict"])
+        if stored is None:
+            self._journal.append({"type": "cell", **header})
+        elif stored.get("key") != header["key"]:
+            raise InputError(
+                f"{self.folder} belongs to cell {stored.get('key')}, not {header['key']}; "
+                "choose another runs_dir or move that folder away"
+            )
+
+    def finished(self, case_id: str, repeat: int) -> bool:
+        """Whether that case has a verdict about the prediction (not about our machinery)."""
+        verdict = self.done.get((case_id, repeat))
+        return verdict is not None and verdict.counted
+
+    def append(self, record: Record, prompt: Prompt | None) -> None:
+        """Keep one record, and its prompt unless the cell has shown it before."""
+        if prompt is not None and prompt.digest not in self._shown:
+            messages = [[message.role, message.content] for message in prompt.messages]
+            self._prompts.append({"digest": prompt.digest, "messages": messages})
+            self._shown.add(prompt.digest)
+        self._journal.append({"type": "record", **record.to_json()})
+        self.done[record.case_id, record.repeat] = record.verdict
+
+    def close(self) -> None:
+        """Release the journal for other processes. Safe to call twice."""
+        self._close.close()
+
+
+def read_journal(folder: Path) -> tuple[dict[str, Any], list[Record]]:
+    """A cell's header and its records, the latest of each (case, repeat), in order of first sight.
+
+    Raises `InputError` naming file and line where the journal can't be read. A half-written last
+    line is passed over.
+    """
+    header: dict[str, Any] = {}
+    records: dict[tuple[str, int], Record] = {}
+    path = folder / JOURNAL
+    if not path.is_file():
+        raise InputError(f"{folder} is no cell folder: it has no {JOURNAL}")
+    for number, line in _lines(path):
+        kind = line.pop("type", None)
+        if kind == "cell":
+            header = line
+        elif kind == "record":
+            try:
+                records[line["case_id"], line["repeat"]] = Record.from_json(line)
+            except (TypeError, ValueError, KeyError) as error:
+                raise InputError(f"{path}:{number}: not a record: {error}") from None
+    return header, list(records.values())
+
+
+def read_prompts(folder: Path) -> dict[str, list[list[str]]]:
+    """Messages ([role, content]) of every prompt of a cell by digest."""
+    return {line["digest"]: line["messages"] for _, line in _lines(folder / PROMPTS)}
+
+
+def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        for number, raw in enumerate(file, start=1):
+            if not raw.endswith(b"\n"):
+                return
+            try:
+                value = json.loads(raw)
+            except ValueError:
+                value = None
+            if not isinstance(value, dict):
+                raise InputError(
+                    f"{path}:{number}: this line is damaged. Delete it: its case is then run again"
+                )
+            yield number, value

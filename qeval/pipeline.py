@@ -1,0 +1,224 @@
+"""One case from prompt to record: the flow of the whole project, in order.
+
+prompt → generate → extract → check → execute → compare → verdict → record. Plain synchronous code;
+many threads run it at once.
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from qeval.cells import Cell
+from qeval.engines.base import Engine, EngineInfo, EngineLostError, QueryError
+from qeval.errors import EngineUnavailableError
+from qeval.extraction import extract
+from qeval.models.base import Generation, ModelError, Request
+from qeval.prompts.base import Prompt
+from qeval.record import InstanceOutcome, Record
+from qeval.scoring.outcome import final_verdict, judge_instance
+from qeval.scoring.table import Table
+from qeval.scoring.verdict import Verdict
+from qeval.suite import Case
+
+T = TypeVar("T")
+
+WITNESSES = ("variant-1", "variant-2", "variant-3")
+"""Where a case is asked again when its base answer is empty on both sides, until one decides."""
+
+
+class GoldError(Exception):
+    """A gold failed on an instance: the case can't be judged."""
+
+
+class Bench:
+    """A started engine and the gold tables found on it; shared by all threads of a sweep."""
+
+    def __init__(self, engine: Engine, info: EngineInfo) -> None:
+        self.engine = engine
+        self.info = info
+        self.label = str(info)
+        self._golds: dict[tuple[str, str, str], Table | GoldError] = {}
+        self._gold_locks: dict[tuple[str, str, str], threading.Lock] = {}
+        self._lock = threading.Lock()
+        self._epoch = 0
+        self._restarts_left = 1
+
+    def lasting(self, work: Callable[[], T]) -> T:
+        """Do `work`; if the engine is lost, bring it back (once a sweep) and do it again."""
+        epoch = self._epoch
+        try:
+            return work()
+        except EngineLostError as error:
+            with self._lock:
+                if self._epoch == epoch:
+                    if not self._restarts_left:
+                        raise
+                    self._restarts_left -= 1
+                    try:
+                        self.engine.restart()
+                    except EngineUnavailableError as failure:
+                        raise EngineLostError(f"{error}; restarting failed: {failure}") from failure
+                    self._epoch += 1
+            return work()
+
+    def gold(self, cell: Cell, case: Case, instance_name: str) -> Table:
+        """The gold's table on an instance, executed once. Raises `GoldError`."""
+        instance = cell.suite.instance(cell.language.name, instance_name)
+        key = (case.id, cell.language.name, instance.key)
+        with self._lock:
+            lock = self._gold_locks.setdefault(key, threading.Lock())
+        with lock:
+            if key not in self._golds:
+                query = case.gold[cell.language.name]
+                try:
+                    execution = self.engine.execute(query, instance, cell.limits)
+                    self._golds[key] = (
+                        GoldError("its result is larger than limits allow")
+                        if execution.truncated
+                        else execution.table
+                    )
+                except QueryError as error:
+                    self._golds[key] = GoldError(f"{error.kind}: {error.message}")
+            found = self._golds[key]
+        if isinstance(found, GoldError):
+            raise found
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What one run of the pipeline hands back: the record and the prompt it belongs to."""
+
+    record: Record
+    prompt: Prompt | None
+
+
+def run_case(cell: Cell, case: Case, repeat: int, bench: Bench) -> Answered:
+    """Ask, execute and judge one case. Every failure becomes a verdict; nothing is raised but
+    `InputError` for a prompt that can't be rendered.
+    """
+    prompt = cell.strategy.render(case, cell.suite, cell.language)
+    base = Record(
+        case_id=case.id,
+        repeat=repeat,
+        difficulty=case.difficulty,
+        tags=case.tags,
+        question=case.question.get(_asked(cell), next(iter(case.question.values()))),
+        gold=case.gold[cell.language.name],
+        verdict=Verdict.INFRA_ERROR,
+        prompt_digest=prompt.digest,
+        template_hash=prompt.template_hash,
+        examples=prompt.examples,
+        engine=bench.label,
+    )
+    try:
+        generation = cell.model.generate(Request(prompt, case, cell.language.name, repeat))
+    except ModelError as error:
+        failed = _with(base, verdict=Verdict.INFRA_ERROR, kind="model", message=str(error))
+        return Answered(failed, prompt)
+    answered = _with(base, **_generated(generation))
+    return Answered(judge_answer(cell, case, answered, generation, bench), prompt)
+
+
+def judge_answer(
+    cell: Cell, case: Case, record: Record, generation: Generation, bench: Bench
+) -> Record:
+    """Extract the query from an answer, run it on the instances and reach the verdict."""
+    if generation.is_query:
+        query, rule, reason = generation.text or None, "as given", "the answer is empty"
+    else:
+        found = extract(generation.text, cell.language, generation.finish_reason)
+        query, rule, reason = found.query, found.rule, found.reason
+    record = _with(record, query=query, extraction=rule)
+    if query is None:
+        return _with(record, verdict=Verdict.NO_QUERY, kind=rule, message=reason)
+    try:
+        outcomes = bench.lasting(lambda: examine(cell, case, query, bench))
+    except EngineLostError as error:
+        return _with(record, verdict=Verdict.INFRA_ERROR, kind="engine", message=str(error))
+    except GoldError as error:
+        return _with(record, verdict=Verdict.GOLD_ERROR, kind="gold", message=str(error))
+    verdict = final_verdict(outcomes)
+    telling = outcomes[-1] if verdict is Verdict.REFUTED else outcomes[0]
+    return _with(
+        record,
+        verdict=verdict,
+        outcomes=outcomes,
+        kind=telling.kind,
+        message=telling.message,
+        code=telling.code,
+        execution_s=outcomes[0].seconds,
+        executed=None if telling.verdict in _NEVER_SENT else query,
+    )
+
+
+_NEVER_SENT = (Verdict.UNSAFE, Verdict.SYNTAX_ERROR, Verdict.SCHEMA_ERROR)
+
+
+def examine(cell: Cell, case: Case, query: str, bench: Bench) -> tuple[InstanceOutcome, ...]:
+    """Run a query on base and, while it is right, on the variants; the first difference ends it.
+
+    Where base is empty on both sides, witness variants are asked until one decides.
+    """
+    outcomes = [run_on(cell, case, query, "base", bench)]
+    if outcomes[0].verdict is not Verdict.CORRECT:
+        return tuple(outcomes)
+    variants = list(cell.instances[1:])
+    if outcomes[0].inconclusive:
+        variants += [name for name in WITNESSES if name not in variants]
+    for name in variants:
+        if name not in cell.instances and not all(o.inconclusive for o in outcomes):
+            break
+        outcomes.append(run_on(cell, case, query, name, bench))
+        if outcomes[-1].verdict is not Verdict.CORRECT:
+            break
+    return tuple(outcomes)
+
+
+def run_on(cell: Cell, case: Case, query: str, name: str, bench: Bench) -> InstanceOutcome:
+    """Check and execute a query on one instance and compare it with the gold's table there."""
+    instance = cell.suite.instance(cell.language.name, name)
+    gold = bench.gold(cell, case, name)
+    try:
+        cell.language.check_safety(query)
+        bench.engine.check(query, instance)
+        execution = bench.engine.execute(query, instance, cell.limits)
+    except QueryError as error:
+        place = f" (line {error.line}, column {error.column})" if error.line else ""
+        return InstanceOutcome(
+            instance=name,
+            verdict=Verdict(error.kind),
+            kind=error.kind,
+            message=error.message + place,
+            code=error.code,
+        )
+    return judge_instance(name, gold, execution, case.answer, cell.policy)
+
+
+def _generated(generation: Generation) -> dict[str, object]:
+    usage = generation.usage
+    return {
+        "raw": generation.text,
+        "reasoning": generation.reasoning,
+        "finish_reason": generation.finish_reason,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "cost_usd": usage.cost_usd,
+        "generation_s": generation.seconds,
+        "cached": generation.cached,
+        "served_by": generation.served_by,
+        "sent": dict(generation.sent),
+    }
+
+
+def _asked(cell: Cell) -> str:
+    return str(cell.config.get("question_language", "en"))
+
+
+def _with(record: Record, **changes: object) -> Record:
+    from dataclasses import replace
+
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return replace(record, finished_at=now, **changes)  # type: ignore[arg-type]

@@ -1,0 +1,141 @@
+"""What a finished sweep hands back, and the closing of a cell: metrics out of its journal."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qeval.exit_codes import ExitCode
+from qeval.journal import read_journal
+from qeval.record import Record
+from qeval.scoring.metrics import CellMetrics, cell_metrics
+from qeval.scoring.verdict import Verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from qeval.cells import Cell
+
+SUMMARY = "summary.json"
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """One cell as its journal tells it. `records` reads the journal again when asked for."""
+
+    name: str
+    key: str
+    folder: Path
+    header: Mapping[str, Any]
+    metrics: CellMetrics
+    total: int
+    done: int
+    errors: int  # infra_error and gold_error records
+    missed: tuple[str, ...] = ()  # thresholds that were asked for and missed
+
+    @property
+    def records_missing(self) -> int:
+        """How many cases have no record yet."""
+        return self.total - self.done
+
+    @property
+    def headline(self) -> float | None:
+        """Execution accuracy in 0..1, or None where no case was counted."""
+        metric = self.metrics.overall.get("execution_accuracy")
+        return None if metric is None else metric.value
+
+    @cached_property
+    def records(self) -> list[Record]:
+        """All records of the cell, the latest of each (case, repeat)."""
+        return read_journal(self.folder)[1]
+
+
+@dataclass(frozen=True)
+class SweepResult:
+    """All cells of one command, in the order they were asked for."""
+
+    cells: tuple[CellResult, ...]
+    exit_code: ExitCode
+    notes: tuple[str, ...] = field(default=())
+    tracking: str = ""  # where MLflow has it, "" when it was not tracked
+
+    @cached_property
+    def frame(self) -> "pd.DataFrame":
+        """One row per record: the cell's choices, then the record's fields (pandas)."""
+        import pandas as pd
+
+        rows = []
+        for cell in self.cells:
+            config = cell.header["config"]
+            chosen = {
+                group: config[group].get("name")
+                for group in ("model", "language", "prompt_strategy", "difficulty", "suite")
+            }
+            for record in cell.records:
+                values = record.to_json()
+                values.pop("outcomes")
+                values["case_difficulty"] = values.pop("difficulty")
+                rows.append({"cell": cell.key, **chosen, **values, "verdict": str(record.verdict)})
+        return pd.DataFrame(rows)
+
+
+def close_cell(folder: Path, cell: "Cell") -> CellResult:
+    """Compute a cell's metrics from its journal and write `summary.json` and `config.yaml`."""
+    header, records = read_journal(folder)
+    wanted = {(case.id, repeat) for case in cell.cases for repeat in range(cell.repeats)}
+    records = [record for record in records if (record.case_id, record.repeat) in wanted]
+    metrics = cell_metrics(records, cell.weights, variants=len(cell.instances) - 1)
+    errors = sum(not record.verdict.counted for record in records)
+    result = CellResult(
+        name=cell.name,
+        key=header["key"],
+        folder=folder,
+        header=header,
+        metrics=metrics,
+        total=cell.total,
+        done=len(records),
+        errors=errors,
+        missed=tuple(_missed(cell, metrics)),
+    )
+    summary = {
+        "key": result.key,
+        "name": result.name,
+        "engine": header["engine"],
+        "complete": not result.records_missing and not errors,
+        "cases": {"total": result.total, "recorded": result.done, "errors": errors},
+        "metrics": metrics.to_json(),
+    }
+    _replace(folder / SUMMARY, json.dumps(summary, ensure_ascii=False, indent=1) + "\n")
+    _replace(folder / "config.yaml", _yaml(header["config"]))
+    return result
+
+
+def _missed(cell: "Cell", metrics: CellMetrics) -> list[str]:
+    lines = []
+    for name, bound in cell.thresholds.items():
+        metric = metrics.overall.get(name)
+        value = None if metric is None else metric.value
+        if value is None or value < bound:
+            shown = "not measured" if value is None else f"{value:.4f}"
+            lines.append(f"{cell.name}: {name} is {shown}, below fail_under.{name}={bound}")
+    return lines
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file in one step: a reader sees the old or the new one, never half of it."""
+    half = path.with_name(path.name + ".part")
+    half.write_text(text, encoding="utf-8")
+    os.replace(half, path)  # noqa: PTH105
+
+
+def _yaml(config: Mapping[str, Any]) -> str:
+    import yaml
+
+    text: str = yaml.safe_dump(dict(config), allow_unicode=True, sort_keys=False)
+    return text
+
+
+__all__ = ["CellResult", "SweepResult", "Verdict", "close_cell"]

@@ -1,0 +1,336 @@
+"""All (cell, case) pairs of a sweep through one pool, into journals, MLflow and a result table.
+
+The main thread is the only writer: workers hand back records, it appends them, so a record is
+either in its journal or not there at all.
+"""
+
+import json
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qeval.cells import Cell, build_cell, build_engine, cell_key
+from qeval.errors import EngineUnavailableError, IncompleteError, InputError, QevalError
+from qeval.exit_codes import ExitCode
+from qeval.journal import Journal, read_journal
+from qeval.pipeline import Answered, Bench, run_case
+from qeval.record import Record
+from qeval.results import CellResult, SweepResult, close_cell
+from qeval.scoring.verdict import Verdict
+from qeval.suite import Case
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
+
+@dataclass(slots=True)
+class _OpenCell:
+    """A cell while it runs: its journal and how much of it is still to come."""
+
+    cell: Cell
+    key: str
+    bench: Bench
+    journal: Journal
+    missing: int
+
+    @property
+    def folder(self) -> Path:
+        return self.journal.folder
+
+
+class _Stop:
+    """Set by the first Ctrl-C or SIGTERM: begin nothing new, let what is in flight finish."""
+
+    def __init__(self) -> None:
+        self.asked = threading.Event()
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Take over SIGINT and SIGTERM; a second signal ends at once (main thread only)."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def ask(_number: int, _frame: object) -> None:
+            if self.asked.is_set():
+                raise KeyboardInterrupt
+            self.asked.set()
+
+        before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def evaluate_cells(configs: Sequence["DictConfig"], *, quiet: bool = False) -> SweepResult:
+    """Validate every composed configuration, then `evaluate` the cells they make."""
+    return evaluate([build_cell(config) for config in configs], quiet=quiet)
+
+
+def evaluate(cells: Sequence[Cell], *, quiet: bool = False) -> SweepResult:
+    """Run what the cells' journals lack, and close each complete cell.
+
+    Raises `InputError` or `EngineUnavailableError` before any work; later trouble is in the
+    result's exit code and notes. `quiet` prints nothing.
+    """
+    _preflight(cells)
+    settings = cells[0].config
+    runs_dir = Path(str(settings["runs_dir"]))
+    stop = _Stop()
+    with ExitStack() as stack:
+        stack.enter_context(stop.listening())
+        tracker = _construct_tracker(settings)
+        benches = _start_engines(cells, stack)
+        opened, keys = _open_journals(cells, benches, runs_dir, stack)
+        tracker.open(_sweep_name(opened), [open_cell.folder for open_cell in opened.values()])
+        stack.callback(tracker.abandon)
+        run = _Run(list(opened.values()), stop, tracker, settings)
+        before = run.fingerprints()
+        run.work()
+        if run.fingerprints() != before:
+            run.notes.append(
+                "THE DATA CHANGED during this sweep: a query got past the read-only walls, or "
+                "someone wrote to the database. Do not trust these results."
+            )
+            run.incomplete = True
+        for model in {id(cell.model): cell.model for cell in cells}.values():
+            model.close()
+        tracked = tracker.close()
+    if tracked.warning:
+        run.notes.append(tracked.warning)
+    results = {open_cell.key: run.results[open_cell.key] for open_cell in opened.values()}
+    result = SweepResult(
+        cells=tuple(results[key] for key in keys),
+        exit_code=run.exit_code(),
+        notes=tuple(run.notes),
+        tracking=tracked.where,
+    )
+    run.report(result)
+    return result
+
+
+class _Run:
+    """The loop of one sweep: pool in, journals out."""
+
+    def __init__(
+        self, cells: list[_OpenCell], stop: _Stop, tracker: Any, settings: Mapping[str, Any]
+    ) -> None:
+        from qeval.report import make_progress
+
+        self.cells = cells
+        self.stop = stop
+        self.tracker = tracker
+        self.settings = settings
+        self.progress = make_progress()
+        self.notes: list[str] = []
+        self.incomplete = False
+        self.results: dict[str, CellResult] = {}
+
+    def work(self) -> None:
+        """Run every missing (case, repeat) of every cell; journal each as it arrives."""
+        from joblib import Parallel, parallel_config
+
+        pending = [open_cell for open_cell in self.cells if open_cell.missing]
+        self.progress.start(
+            [(cell.key, cell.cell.name, cell.cell.total, cell.missing) for cell in self.cells]
+        )
+        try:
+            with parallel_config(backend=str(self.settings["backend"])):
+                pool = Parallel(
+                    n_jobs=int(self.settings["workers"]),
+                    return_as="generator_unordered",
+                    pre_dispatch="n_jobs",
+                    batch_size=1,
+                )
+                for open_cell, answered in pool(self._tasks(pending)):
+                    if answered is not None:
+                        self._keep(open_cell, answered)
+        except KeyboardInterrupt:
+            self.stop.asked.set()
+        except IncompleteError as error:
+            self.notes.append(str(error))
+            self.incomplete = True
+        finally:
+            self.progress.stop()
+            for open_cell in self.cells:
+                open_cell.journal.close()
+                if open_cell.key not in self.results:
+                    self._close(open_cell)
+
+    def _tasks(self, cells: list[_OpenCell]) -> Iterator[Any]:
+        """Round-robin over cells, so that slow models do not hold fast ones back."""
+        from joblib import delayed
+
+        queues = [_missing(open_cell) for open_cell in cells]
+        while queues and not self.stop.asked.is_set():
+            for queue in list(queues):
+                task = next(queue, None)
+                if task is None:
+                    queues.remove(queue)
+                elif not self.stop.asked.is_set():
+                    yield delayed(self._one)(*task)
+
+    def _one(
+        self, open_cell: _OpenCell, case: Case, repeat: int
+    ) -> tuple[_OpenCell, Answered | None]:
+        if self.stop.asked.is_set():
+            return open_cell, None
+        return open_cell, run_case(open_cell.cell, case, repeat, open_cell.bench)
+
+    def _keep(self, open_cell: _OpenCell, answered: Answered) -> None:
+        open_cell.journal.append(answered.record, answered.prompt)
+        self.progress.case_done(open_cell.key, answered.record.verdict)
+        open_cell.missing -= 1
+        if open_cell.missing == 0:
+            self._close(open_cell)
+
+    def _close(self, open_cell: _OpenCell) -> None:
+        open_cell.journal.close()
+        result = close_cell(open_cell.folder, open_cell.cell)
+        self.results[open_cell.key] = result
+        self.progress.cell_done(open_cell.key)
+        if result.records_missing or result.errors:
+            self.incomplete = True
+        self.tracker.cell_closed(open_cell.folder)
+
+    def fingerprints(self) -> dict[tuple[int, str], str]:
+        """Digest of every instance that the cells use, by engine."""
+        found: dict[tuple[int, str], str] = {}
+        for open_cell in self.cells:
+            bench, cell = open_cell.bench, open_cell.cell
+            for name in cell.instances:
+                instance = cell.suite.instance(cell.language.name, name)
+                key = (id(bench), instance.key)
+                if key not in found:
+                    try:
+                        found[key] = bench.lasting(
+                            lambda b=bench, i=instance: b.engine.fingerprint(i)
+                        )
+                    except QevalError as error:
+                        self.notes.append(f"the data could not be checked for changes: {error}")
+                        self.incomplete = True
+        return found
+
+    def exit_code(self) -> ExitCode:
+        """What the sweep ended with, worst first."""
+        if self.stop.asked.is_set() and any(r.records_missing for r in self.results.values()):
+            return ExitCode.INTERRUPTED
+        if self.incomplete:
+            return ExitCode.INCOMPLETE
+        missed = [line for result in self.results.values() for line in result.missed]
+        self.notes += missed
+        return ExitCode.MISSED if missed else ExitCode.DONE
+
+    def report(self, result: SweepResult) -> None:
+        """Print the result table, the notes and, after an interruption, how to go on."""
+        from qeval.report import print_results
+
+        print_results(result)
+
+
+def _missing(open_cell: _OpenCell) -> Iterator[tuple[_OpenCell, Case, int]]:
+    for repeat in range(open_cell.cell.repeats):
+        for case in open_cell.cell.cases:
+            if not open_cell.journal.finished(case.id, repeat):
+                yield open_cell, case, repeat
+
+
+def _preflight(cells: Sequence[Cell]) -> None:
+    """Ask every model for what it lacks, and report all of it at once."""
+    problems = []
+    seen: set[str] = set()
+    for cell in cells:
+        identity = json.dumps(cell.model.identity(), sort_keys=True, default=repr)
+        if identity not in seen:
+            seen.add(identity)
+            try:
+                cell.model.preflight()
+            except InputError as error:
+                problems.append(str(error))
+    if problems:
+        raise InputError("\n".join(dict.fromkeys(problems)))
+
+
+def _start_engines(cells: Sequence[Cell], stack: ExitStack) -> dict[str, Bench]:
+    """Start each distinct engine once and load every instance that a cell needs."""
+    benches: dict[str, Bench] = {}
+    for cell in cells:
+        wanted = _engine_id(cell)
+        if wanted not in benches:
+            engine = build_engine(cell.engine_config)
+            stack.callback(engine.stop)
+            benches[wanted] = Bench(engine, engine.start())
+        for name in cell.instances:
+            benches[wanted].engine.load(cell.suite.instance(cell.language.name, name))
+    return benches
+
+
+def _engine_id(cell: Cell) -> str:
+    return json.dumps(cell.engine_config, sort_keys=True, default=repr)
+
+
+def _open_journals(
+    cells: Sequence[Cell], benches: Mapping[str, Bench], runs_dir: Path, stack: ExitStack
+) -> tuple[dict[str, _OpenCell], list[str]]:
+    """Open a journal per distinct cell; also the key of each cell in the order asked for."""
+    opened: dict[str, _OpenCell] = {}
+    keys = []
+    for cell in cells:
+        bench = benches[_engine_id(cell)]
+        key = cell_key(cell, bench.info)
+        keys.append(key)
+        if key in opened:
+            continue
+        journal = Journal(runs_dir / f"{cell.name}-{key[:8]}", _header(cell, key, bench))
+        stack.callback(journal.close)
+        opened[key] = _OpenCell(cell, key, bench, journal, 0)
+        opened[key].missing = sum(1 for _ in _missing(opened[key]))
+    return opened, keys
+
+
+def _header(cell: Cell, key: str, bench: Bench) -> dict[str, Any]:
+    """The first line of a journal: what was run, with which versions, over which content."""
+    import platform
+
+    from qeval import __version__
+
+    return {
+        "key": key,
+        "name": cell.name,
+        "total": cell.total,
+        "config": cell.config,
+        "engine": bench.label,
+        "versions": {"qeval": __version__, "python": platform.python_version()},
+        "hashes": {
+            "suite": cell.suite.content_hash,
+            "strategy": cell.strategy.identity().get("template_hash"),
+        },
+        "model": cell.model.identity(),
+        "instances": list(cell.instances),
+    }
+
+
+def _sweep_name(opened: Mapping[str, _OpenCell]) -> str:
+    """The same set of cells is the same sweep, so that a resumed one finds its parent run."""
+    import hashlib
+
+    return hashlib.sha256(" ".join(sorted(opened)).encode()).hexdigest()[:12]
+
+
+def _construct_tracker(settings: Mapping[str, Any]) -> Any:
+    from omegaconf import OmegaConf
+
+    from qeval.cells import construct
+
+    resolved = OmegaConf.to_container(OmegaConf.create(dict(settings)), resolve=True)
+    assert isinstance(resolved, dict)
+    return construct(resolved["tracking"], "tracking")
+
+
+__all__ = ["EngineUnavailableError", "Record", "Verdict", "evaluate_cells"]

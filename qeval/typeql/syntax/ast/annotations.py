@@ -12,11 +12,14 @@ if TYPE_CHECKING:
     from qeval.typeql.syntax.ast.values import Literal
 
 
+FlagName: TypeAlias = OneOf["abstract", "cascade", "distinct", "independent", "key", "unique"]
+
+
 @dataclass(frozen=True, slots=True)
 class Flag(Node):
     """An annotation without arguments."""
 
-    name: OneOf["abstract", "cascade", "distinct", "independent", "key", "unique"]
+    name: FlagName
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What the pipeline asks of a model, whichever it is."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -77,4 +77,13 @@ class Model(Protocol):
 
     def close(self) -> None:
         """Release what the model holds. Safe to call twice."""
+        ...
+
+
+@runtime_checkable
+class NeedsCases(Protocol):
+    """A model whose answers come from a list: it can tell before work which cases it lacks."""
+
+    def preflight_cases(self, case_ids: Sequence[str], language: str, repeats: int) -> None:
+        """Raise `InputError` naming the cases (of repeats 0 … `repeats` - 1) without an answer."""
         ...

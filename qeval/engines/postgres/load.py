@@ -1,0 +1,220 @@
+"""Loading an instance once, keeping it, recognising it again, and its fingerprint.
+
+Each instance is a database (or a schema) named by its key. A comment on it, written last, marks it
+complete and holds the fingerprint of what was loaded: a half-loaded or damaged one is rebuilt.
+"""
+
+import hashlib
+import json
+import time
+from contextlib import suppress
+from typing import Any
+
+import psycopg
+from psycopg import errors
+from psycopg.sql import SQL, Identifier, Literal
+
+from qeval.data.model import TableModel
+from qeval.engines.postgres.lockdown import REVOKE_SQL
+from qeval.engines.postgres.server import Server
+from qeval.errors import InputError
+from qeval.suite import Instance
+
+_Connection = psycopg.Connection[tuple[Any, ...]]
+
+
+def ensure(server: Server, instance: Instance, keep: int) -> str:
+    """Make sure the server holds `instance`; returns its fingerprint.
+
+    Safe to call from several processes at once. At most `keep` instances stay; the least recently
+    used go. Raises `InputError` where PostgreSQL refuses the suite's schema or data.
+    """
+    key = instance.key
+    with server.connect_owner() as admin:
+        # Serialises loaders of one key over all processes; freed with the connection.
+        admin.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", (f"qeval {key}",))
+        mark = _read_mark(admin, server, key)
+        found = mark.get("fingerprint")
+        if not (found and fingerprint(server, key) == found):
+            _drop(admin, server, key)
+            found = _build(admin, server, instance)
+        _write_mark(admin, server, key, {"fingerprint": found, "used": time.time()})
+        _prune(admin, server, key, keep)
+    return str(found)
+
+
+def fingerprint(server: Server, key: str) -> str:
+    """SHA-256 over the tables of an instance, the same for the same rows in any order.
+
+    Per table: name, columns, number of rows and two independent 64-bit hash sums of its rows.
+    """
+    schema = server.schema(key)
+    with server.connect_owner(key) as connection:
+        tables = connection.execute(
+            "SELECT c.relname, string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod),"
+            " ', ' ORDER BY a.attnum) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid "
+            "WHERE c.relnamespace = to_regnamespace(%s) AND c.relkind IN ('r', 'p', 'm') "
+            "AND a.attnum > 0 AND NOT a.attisdropped GROUP BY c.relname ORDER BY c.relname",
+            (f'"{schema}"',),
+        ).fetchall()
+        if not tables:
+            return hashlib.sha256(b"").hexdigest()
+        sums = SQL(" UNION ALL ").join(
+            SQL(
+                "SELECT {name}, count(*)::text, sum(hashtextextended(t::text, 0))::text, "
+                "sum(hashtextextended(t::text, 1))::text FROM {table} t"
+            ).format(name=Literal(name), table=Identifier(schema, name))
+            for name, _ in tables
+        )
+        rows = sorted(connection.execute(sums).fetchall())
+    return hashlib.sha256(json.dumps([tables, rows]).encode()).hexdigest()
+
+
+def kept(server: Server) -> list[str]:
+    """Keys of the complete instances the server holds, most recently used first."""
+    with server.connect_owner() as admin:
+        return [key for key, mark in _marks(admin, server) if mark.get("fingerprint")]
+
+
+def _build(admin: _Connection, server: Server, instance: Instance) -> str:
+    key = instance.key
+    name = Identifier(key)
+    if server.layout == "database":
+        _create_database(admin, server, key)
+    else:
+        admin.execute(SQL("CREATE SCHEMA {}").format(name))
+    _write_mark(admin, server, key, {})
+    dataset = instance.dataset()
+    with server.connect_owner(key) as connection, connection.transaction():
+        try:
+            connection.execute(instance.schema)
+        except psycopg.Error as error:
+            raise InputError(
+                f"instance {instance.name!r}: PostgreSQL refuses the SQL schema: {error}"
+            ) from error
+        for table in dataset.tables:
+            _copy(connection, instance, table, dataset.rows[table.name])
+    with server.connect_owner(key) as connection:
+        connection.execute("ANALYZE")
+        _grant(connection, server, key)
+    return fingerprint(server, key)
+
+
+def _create_database(admin: _Connection, server: Server, key: str) -> None:
+    create = SQL("CREATE DATABASE {}").format(Identifier(key))
+    if server.origin == "embedded":
+        admin.execute(create)
+        return
+    # As in the embedded server: texts sort by code point, whatever the server's own locale is.
+    builtin = "LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8' LOCALE 'C'"
+    for locale in (builtin, "LOCALE 'C.UTF-8'", "LOCALE 'C'"):
+        try:
+            admin.execute(create + SQL(f" TEMPLATE template0 ENCODING 'UTF8' {locale}"))
+        except (errors.SyntaxError, errors.WrongObjectType, errors.InvalidParameterValue) as error:
+            refusal: psycopg.Error = error
+        else:
+            return
+    raise refusal
+
+
+def _copy(connection: _Connection, instance: Instance, table: TableModel, rows: Any) -> None:
+    target = SQL("COPY {} ({}) FROM STDIN").format(
+        Identifier(table.name), SQL(", ").join(Identifier(field.name) for field in table.fields)
+    )
+    try:
+        with connection.cursor() as cursor, cursor.copy(target) as copy:
+            for row in rows:
+                copy.write_row(row)
+    except psycopg.Error as error:
+        raise InputError(
+            f"instance {instance.name!r}: PostgreSQL refuses the rows of table {table.name!r}: "
+            f"{error}"
+        ) from error
+
+
+def _grant(connection: _Connection, server: Server, key: str) -> None:
+    schema, database = Identifier(server.schema(key)), Identifier(server.database(key))
+    if server.layout == "database":
+        connection.execute(SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(database))
+        connection.execute(SQL("REVOKE ALL ON SCHEMA {} FROM PUBLIC").format(schema))
+        if server.origin == "server":
+            with suppress(errors.InsufficientPrivilege):  # a superuser's second wall
+                connection.execute(REVOKE_SQL)
+    if server.separate_reader:
+        reader = Identifier(server.reader["user"])
+        connection.execute(SQL("GRANT CONNECT ON DATABASE {} TO {}").format(database, reader))
+        connection.execute(SQL("GRANT USAGE ON SCHEMA {} TO {}").format(schema, reader))
+        connection.execute(
+            SQL("GRANT SELECT ON ALL TABLES IN SCHEMA {} TO {}").format(schema, reader)
+        )
+
+
+def _marks(admin: _Connection, server: Server) -> list[tuple[str, dict[str, Any]]]:
+    """Everything that carries our comment, most recently used first."""
+    if server.layout == "database":
+        query = "SELECT datname, shobj_description(oid, 'pg_database') FROM pg_database"
+    else:
+        query = "SELECT nspname, obj_description(oid, 'pg_namespace') FROM pg_namespace"
+    found = []
+    for name, comment in admin.execute(query).fetchall():
+        mark = _parse(comment)
+        if mark is not None:
+            found.append((str(name), mark))
+    return sorted(found, key=lambda item: -float(item[1].get("used", 0)))
+
+
+def _parse(comment: str | None) -> dict[str, Any] | None:
+    with suppress(ValueError):
+        mark = json.loads(comment or "")
+        if isinstance(mark, dict) and mark.get("by") == "qeval":
+            return mark
+    return None
+
+
+def _read_mark(admin: _Connection, server: Server, key: str) -> dict[str, Any]:
+    """The mark of `key`; empty where it does not exist or was not completed."""
+    for name, mark in _marks(admin, server):
+        if name == key:
+            return mark
+    if server.origin == "server" and _exists(admin, server, key):
+        raise InputError(
+            f"the server has a {server.layout} {key!r} that qeval did not make (or was "
+            f"interrupted making). Drop it if you don't need it: DROP {server.layout.upper()} "
+            f'"{key}"'
+        )
+    return {}
+
+
+def _exists(admin: _Connection, server: Server, key: str) -> bool:
+    if server.layout == "database":
+        found = admin.execute("SELECT 1 FROM pg_database WHERE datname = %s", (key,))
+    else:
+        found = admin.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (key,))
+    return found.fetchone() is not None
+
+
+def _write_mark(admin: _Connection, server: Server, key: str, mark: dict[str, Any]) -> None:
+    text = json.dumps({"by": "qeval", **mark})
+    admin.execute(
+        SQL("COMMENT ON {} {} IS {}").format(
+            SQL("DATABASE" if server.layout == "database" else "SCHEMA"),
+            Identifier(key),
+            Literal(text),
+        )
+    )
+
+
+def _drop(admin: _Connection, server: Server, key: str, *, force: bool = True) -> None:
+    if server.layout == "schema":
+        admin.execute(SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(Identifier(key)))
+        return
+    query = SQL("DROP DATABASE IF EXISTS {}").format(Identifier(key))
+    admin.execute(query + SQL(" WITH (FORCE)") if force else query)
+
+
+def _prune(admin: _Connection, server: Server, key: str, keep: int) -> None:
+    for name, mark in _marks(admin, server)[keep:]:
+        # One without `used` may be another process's, just being loaded.
+        if name != key and "used" in mark:
+            with suppress(errors.ObjectInUse):
+                _drop(admin, server, name, force=False)

@@ -1,0 +1,163 @@
+"""A reachable PostgreSQL server: how to connect to it as its owner and as the reader."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from queue import Empty, LifoQueue
+from threading import BoundedSemaphore
+from typing import TYPE_CHECKING, Any, Literal
+
+from qeval.engines.base import EngineLostError
+from qeval.engines.postgres.lockdown import OWNER, READER
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from qeval.engines.postgres.session import Session
+
+_CONNECT_TIMEOUT_S = 5
+_SESSION_OPTIONS = "-c timezone=UTC -c datestyle=ISO -c intervalstyle=postgres -c bytea_output=hex"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Connection parameters (libpq's words); never printed, they may hold a password.
+
+    `layout`: an instance is a database of its own, or a schema in the owner's database. `reader`
+    None: the server has no role apart from the owner's, predictions run as the owner.
+    """
+
+    owner: Mapping[str, str]
+    reader: Mapping[str, str]
+    version: str
+    origin: Literal["embedded", "server"]
+    layout: Literal["database", "schema"] = "database"
+    separate_reader: bool = True
+
+    def __repr__(self) -> str:
+        return f"Server({self.version}, {self.origin}, {self.layout})"
+
+    @classmethod
+    def embedded(cls, socket_folder: str, version: str) -> "Server":
+        """The server whose socket is in `socket_folder`."""
+        base = {"host": socket_folder, "port": "5432", "dbname": "postgres", "password": ""}
+        return cls(base | {"user": OWNER}, base | {"user": READER}, version, "embedded")
+
+    def schema(self, key: str) -> str:
+        """The schema that holds the instance's tables."""
+        return "public" if self.layout == "database" else key
+
+    def database(self, key: str) -> str:
+        """The database that holds the instance's tables."""
+        return key if self.layout == "database" else self.owner["dbname"]
+
+    def connect_owner(self, key: str | None = None) -> "psycopg.Connection[tuple[Any, ...]]":
+        """A new autocommit connection of the owner, to the maintenance or an instance's database.
+
+        Raises `EngineLostError`.
+        """
+        return self._connect(self.owner, key)
+
+    def connect_reader(self, key: str) -> "Session":
+        """A new session for untrusted queries on an instance. Raises `EngineLostError`."""
+        from qeval.engines.postgres.session import Session
+
+        return Session(self._connect(self.reader, key))
+
+    def _connect(
+        self, parameters: Mapping[str, str], key: str | None
+    ) -> "psycopg.Connection[tuple[Any, ...]]":
+        import psycopg
+
+        from qeval.engines.postgres.values import adapters
+
+        changed: dict[str, Any] = dict(parameters)
+        options = _SESSION_OPTIONS
+        if key is not None:
+            changed["dbname"] = self.database(key)
+            options += f" -c search_path={self.schema(key)}"
+        changed["options"] = options
+        try:
+            return psycopg.connect(
+                "",
+                autocommit=True,
+                context=adapters(),
+                connect_timeout=_CONNECT_TIMEOUT_S,
+                application_name="qeval",
+                client_encoding="utf8",
+                **changed,
+            )
+        except psycopg.OperationalError as error:
+            text = redacted(f"{error}".strip(), parameters)
+            raise EngineLostError(f"can't connect to PostgreSQL: {text}") from None
+
+
+def answers(server: Server) -> bool:
+    """Whether the server accepts connections."""
+    try:
+        server.connect_owner().close()
+    except EngineLostError:
+        return False
+    return True
+
+
+def redacted(text: str, parameters: Mapping[str, str]) -> str:
+    """`text` without the password, should a driver's message quote it."""
+    secret = parameters.get("password")
+    return text.replace(secret, "***") if secret else text
+
+
+class Sessions:
+    """A small pool of reader sessions; at most `size` queries run at once, the rest wait."""
+
+    def __init__(self, server: Server, size: int) -> None:
+        self._server = server
+        self._free: dict[str, LifoQueue[Session]] = {}
+        self._slots = BoundedSemaphore(size)
+        self._size = size
+
+    @contextmanager
+    def lease(self, key: str, *, fresh: bool = False) -> Iterator["Session"]:
+        """A session on the instance `key` for one query. Raises `EngineLostError`."""
+        queue = self._free.setdefault(key, LifoQueue())
+        with self._slots:
+            session = None if fresh else _pop(queue)
+            if session is None:
+                self._make_room()
+                session = self._server.connect_reader(key)
+            try:
+                yield session
+            except BaseException as error:
+                # Interrupted between request and answer: who knows what would be read next.
+                if not isinstance(error, Exception):
+                    session.close()
+                raise
+            finally:
+                if session.usable:
+                    queue.put(session)
+                else:
+                    session.close()
+
+    def close(self) -> None:
+        """Close all idle sessions."""
+        for queue in list(self._free.values()):
+            while (session := _pop(queue)) is not None:
+                session.close()
+
+    def _make_room(self) -> None:
+        """Close idle sessions of other instances, so that the server's limit is never met."""
+        queues = list(self._free.values())
+        while sum(queue.qsize() for queue in queues) >= self._size:
+            for queue in queues:
+                if (session := _pop(queue)) is not None:
+                    session.close()
+                    break
+            else:
+                return
+
+
+def _pop(queue: "LifoQueue[Session]") -> "Session | None":
+    try:
+        return queue.get_nowait()
+    except Empty:
+        return None

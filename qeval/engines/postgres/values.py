@@ -1,0 +1,46 @@
+"""Which Python values a result's cells become.
+
+Numbers, texts, booleans, dates, times, intervals, binary, JSON and their arrays are psycopg's own
+values. Types without a canonical value (uuid, network addresses, ranges, records, …) are the text
+that PostgreSQL prints.
+"""
+
+from functools import cache
+
+import psycopg
+from psycopg.adapt import AdaptersMap
+from psycopg.types.string import TextLoader
+
+_AS_TEXT = (
+    "uuid", "inet", "cidr", "record", "int4range", "int8range", "numrange", "daterange",
+    "tsrange", "tstzrange", "int4multirange", "int8multirange", "nummultirange",
+    "datemultirange", "tsmultirange", "tstzmultirange", "timetz",
+)  # fmt: skip
+_MAY_NOT_FIT = ("date", "timestamp", "timestamptz", "interval", "time")
+
+
+class Context:
+    """An adaptation context that is no connection."""
+
+    connection = None
+
+    def __init__(self, adapters: AdaptersMap) -> None:
+        self.adapters = adapters
+
+
+@cache
+def adapters() -> Context:
+    """The usual conversion."""
+    chosen = AdaptersMap(psycopg.adapters)
+    for name in _AS_TEXT:
+        chosen.register_loader(name, TextLoader)
+    return Context(chosen)
+
+
+@cache
+def lenient_adapters() -> Context:
+    """For rows holding a date or time that Python can't represent: those are texts."""
+    chosen = AdaptersMap(adapters().adapters)
+    for name in _MAY_NOT_FIT:
+        chosen.register_loader(name, TextLoader)
+    return Context(chosen)

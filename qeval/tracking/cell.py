@@ -1,0 +1,260 @@
+"""A cell folder as MLflow sees it: parameters, tags, metrics, and whether it has changed."""
+
+import hashlib
+import json
+import re
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from qeval.errors import InputError
+from qeval.journal import JOURNAL, read_journal
+from qeval.record import Record
+from qeval.scoring.verdict import Verdict
+
+FORMAT = "1"
+"""Part of the digest: raise it when runs of older releases should be logged anew."""
+
+PARAM_LIMIT = 6000  # MLflow's: longer values are cut there without a word
+GROUPS = ("model", "language", "prompt_strategy", "difficulty", "judge", "suite", "engine")
+UNLOGGED = ("hydra", "tracking", "runs_dir", "workers", "backend")
+"""Where and how fast it ran: they differ between resumes, and are in config.yaml anyway."""
+
+
+@dataclass(frozen=True)
+class LoggedCell:
+    """One finished cell read back from disk. `digest` changes with anything that is logged."""
+
+    folder: Path
+    header: Mapping[str, Any]
+    records: Sequence[Record]
+    summary: Mapping[str, Any]
+    digest: str
+
+    @property
+    def key(self) -> str:
+        """The cell's hash: runs are found again by it."""
+        return str(self.header["key"])
+
+    @property
+    def name(self) -> str:
+        """Model, language, strategy, difficulty: what tells the rows of a sweep apart."""
+        return " · ".join(self.choices[group] for group in GROUPS[:4] if group in self.choices)
+
+    @cached_property
+    def choices(self) -> dict[str, str]:
+        """The chosen option of each configuration group."""
+        config = self.header.get("config", {})
+        named = {}
+        for group in GROUPS:
+            value = config.get(group)
+            if isinstance(value, Mapping):
+                value = value.get("name")
+            if value is not None:
+                named[group] = str(value)
+        named["engine"] = str(self.header.get("engine", named.get("engine", "")))
+        return named
+
+    @property
+    def complete(self) -> bool:
+        """Whether every case has a verdict about the model."""
+        return bool(self.summary.get("complete", False))
+
+    @property
+    def failed(self) -> list[Record]:
+        """Records a person may want to look at, errors of our own machinery last."""
+        bad = [r for r in self.records if r.verdict not in (Verdict.CORRECT, Verdict.EQUIVALENT)]
+        return sorted(bad, key=lambda record: not record.verdict.counted)
+
+    @property
+    def span_ms(self) -> tuple[int | None, int | None]:
+        """When the first and the last record were finished, in ms since the epoch."""
+        times = sorted(t for t in map(_milliseconds, self.records) if t is not None)
+        if not times:
+            return None, None
+        first = min(self.records, key=lambda r: r.finished_at or "~")
+        return times[0] - round(1000 * (first.generation_s or 0.0)), times[-1]
+
+
+def read_cell(folder: Path) -> LoggedCell:
+    """Read what the journal and `summary.json` say. Raises `InputError` naming what is wrong."""
+    header, records = read_journal(folder)
+    if "key" not in header:
+        raise InputError(f"{folder / JOURNAL} has no header line: it is not a cell's journal")
+    path = folder / "summary.json"
+    try:
+        text = path.read_bytes()
+        summary = json.loads(text)
+    except FileNotFoundError:
+        raise InputError(
+            f"{folder} has no summary.json: its cell never ended; run the same command again"
+        ) from None
+    except ValueError as error:
+        raise InputError(f"{path} is damaged ({error}); `qeval rescore` writes it again") from None
+    digest = hashlib.sha256(FORMAT.encode() + text)
+    digest.update((folder / JOURNAL).read_bytes())
+    return LoggedCell(folder, header, records, summary, digest.hexdigest()[:32])
+
+
+def parameters(cell: LoggedCell) -> dict[str, str]:
+    """The flattened configuration, versions and hashes; each value fits MLflow's limit."""
+    config = dict(cell.header.get("config", {}))
+    found = {
+        key: value
+        for key, value in _flat({k: v for k, v in config.items() if k not in UNLOGGED}, config)
+        if not key.endswith("_target_")
+    }
+    for group, option in cell.choices.items():
+        found.pop(f"{group}.name", None)
+        found[group] = option
+    for part, prefix in (("versions", "version"), ("hashes", "hash"), ("model", "model.identity")):
+        values = cell.header.get(part)
+        if isinstance(values, Mapping):
+            found.update(_flat(values, {}, f"{prefix}."))
+    found["cell_key"] = cell.key
+    found["instances"] = ", ".join(map(str, cell.header.get("instances", ())))
+    return {_name(key): _bounded(value) for key, value in found.items() if value != ""}
+
+
+def tags(cell: LoggedCell, sweep: str) -> dict[str, str]:
+    """What runs are searched by; plain group names, so that a filter reads `tags.model = 'x'`."""
+    costs = [record.cost_usd for record in _answered(cell.records)]
+    unknown = any(cost is None for cost in costs)
+    versions = cell.header.get("versions", {})
+    return {
+        **cell.choices,
+        "qeval.kind": "cell",
+        "qeval.cell_key": cell.key,
+        "qeval.sweep": sweep,
+        "qeval.folder": cell.folder.name,
+        "qeval.version": str(versions.get("qeval", "")),
+        "cost": "unknown" if unknown or not costs else f"${sum(c or 0.0 for c in costs):.4f}",
+        "complete": "yes" if cell.complete else "no",
+    }
+
+
+def metrics(cell: LoggedCell) -> dict[str, float]:
+    """Every number that was measured, under names MLflow takes; what was not is absent.
+
+    `execution_accuracy` is over all counted cases, `execution_accuracy.easy` over the easy ones;
+    `.low` and `.high` bound the 95 % interval, `.n` is the denominator. `verdict/…` are counts,
+    `tag/…` the execution accuracy by tag, `latency/…` seconds, `tokens/…` sums.
+    """
+    measured = cell.summary.get("metrics", {})
+    found: dict[str, float] = {}
+    for metric, numbers in measured.get("overall", {}).items():
+        found.update(_metric(metric, numbers))
+    for level, group in measured.get("by_difficulty", {}).items():
+        for metric, numbers in group.items():
+            found.update(_metric(f"{metric}.{level}", numbers))
+    for tag, group in measured.get("by_tag", {}).items():
+        numbers = _metric("x", group.get("execution_accuracy"))
+        if "x" in numbers:
+            found[f"tag/{tag}"] = numbers["x"]
+            found[f"tag/{tag}.n"] = numbers["x.n"]
+    records = cell.records
+    found["cases"] = len(records)
+    for verdict in Verdict:
+        found[f"verdict/{verdict}"] = sum(record.verdict is verdict for record in records)
+    answered = _answered(records)
+    found.update(_sums(answered))
+    found.update(_latency("latency/generation_s", [r.generation_s for r in answered]))
+    found.update(_latency("latency/execution_s", [r.execution_s for r in records]))
+    return {_name(name): float(value) for name, value in found.items()}
+
+
+def _metric(name: str, numbers: object) -> dict[str, float]:
+    if not isinstance(numbers, Mapping) or numbers.get("value") is None:
+        return {}
+    found = {name: numbers["value"]}
+    for suffix, key in ((".low", "low"), (".high", "high"), (".n", "denominator")):
+        if numbers.get(key) is not None:
+            found[name + suffix] = numbers[key]
+    return found
+
+
+def _answered(records: Sequence[Record]) -> list[Record]:
+    """Records of calls that a model answered: the others used no tokens and cost nothing."""
+    return [r for r in records if r.verdict is not Verdict.INFRA_ERROR or r.raw]
+
+
+def _sums(records: Sequence[Record]) -> dict[str, float]:
+    columns: dict[str, Sequence[float | None]] = {
+        "tokens/prompt": [r.prompt_tokens for r in records],
+        "tokens/completion": [r.completion_tokens for r in records],
+        "cost_usd": [r.cost_usd for r in records],
+    }
+    found: dict[str, float] = {}
+    for name, values in columns.items():
+        known = [value for value in values if value is not None]
+        if known and len(known) == len(values):  # a part of a sum would read as the whole
+            found[name] = sum(known)
+    if "tokens/prompt" in found and "tokens/completion" in found:
+        found["tokens/total"] = found["tokens/prompt"] + found["tokens/completion"]
+    return found
+
+
+def _latency(name: str, values: Sequence[float | None]) -> dict[str, float]:
+    known = sorted(value for value in values if value is not None)
+    if not known:
+        return {}
+    cuts = statistics.quantiles(known, n=20, method="inclusive") if len(known) > 1 else known * 19
+    return {
+        f"{name}.mean": round(statistics.fmean(known), 6),
+        f"{name}.p50": round(cuts[9], 6),
+        f"{name}.p95": round(cuts[18], 6),
+    }
+
+
+_REFERENCE = re.compile(r"\$\{([A-Za-z_][\w.]*)\}")
+
+
+def _flat(
+    value: Mapping[Any, Any], root: Mapping[str, Any], prefix: str = ""
+) -> Iterator[tuple[str, str]]:
+    for key, inner in value.items():
+        if isinstance(inner, Mapping) and inner:
+            yield from _flat(inner, root, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", _text(inner, root)
+
+
+def _text(value: object, root: Mapping[str, Any]) -> str:
+    if isinstance(value, str):
+        found = _REFERENCE.fullmatch(value)
+        return _text(_looked_up(found[1], root, value), {}) if found else value
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _looked_up(path: str, root: Mapping[str, Any], otherwise: str) -> object:
+    node: object = root
+    for part in path.split("."):
+        if not isinstance(node, Mapping) or part not in node:
+            return otherwise
+        node = node[part]
+    return node
+
+
+def _bounded(text: str) -> str:
+    if len(text) <= PARAM_LIMIT:
+        return text
+    end = f" … [cut, {len(text)} characters; whole in config.yaml]"
+    return text[: PARAM_LIMIT - len(end)] + end
+
+
+def _name(text: str) -> str:
+    """A name MLflow accepts: no doubled, leading or trailing slashes or dots, 250 characters."""
+    clean = re.sub(r"[^\w.\-:/ ]", "_", text)
+    clean = re.sub(r"/[./]*|\.{2,}", lambda found: found[0][0], clean)
+    return clean.strip("/.")[:250] or "_"
+
+
+def _milliseconds(record: Record) -> int | None:
+    try:
+        return round(datetime.fromisoformat(record.finished_at).timestamp() * 1000)
+    except ValueError:
+        return None

@@ -1,0 +1,156 @@
+"""The sweep's own page and table: its cells side by side, best first."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from qeval.tracking.failures import document
+
+CHOICES = ("model", "language", "prompt_strategy", "difficulty", "suite", "judge", "engine")
+MEASURES = (
+    ("execution_accuracy", "execution accuracy"),
+    ("execution_accuracy.easy", "easy"),
+    ("execution_accuracy.medium", "medium"),
+    ("execution_accuracy.hard", "hard"),
+    ("execution_accuracy_relaxed", "relaxed"),
+    ("robust_accuracy", "robust"),
+    ("semantic_equivalence", "semantic"),
+    ("composite", "composite"),
+    ("valid", "valid"),
+    ("syntax_pass", "syntax pass"),
+)
+ABSENT = "–"  # not measured; a zero would claim that it was
+NOTE_ROWS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class CellRun:
+    """What the store knows of one cell's run."""
+
+    run_id: str
+    name: str
+    tags: Mapping[str, str]
+    metrics: Mapping[str, float]
+
+
+def ranked(cells: Sequence[CellRun]) -> list[CellRun]:
+    """Best execution accuracy first; cells without one last."""
+    return sorted(cells, key=lambda c: (-c.metrics.get("execution_accuracy", -1.0), c.name))
+
+
+def varying(cells: Sequence[CellRun]) -> list[str]:
+    """The choices that tell the cells apart (all that are set, for a single cell)."""
+    present = [c for c in CHOICES if any(c in cell.tags for cell in cells)]
+    if len(cells) < 2:  # noqa: PLR2004
+        return present
+    return [c for c in present if len({cell.tags.get(c) for cell in cells}) > 1] or ["model"]
+
+
+def table(cells: Sequence[CellRun]) -> dict[str, list[Any]]:
+    """One row a cell, `{"columns": […], "data": [[…], …]}`; numbers stay numbers."""
+    rows = ranked(cells)
+    measures = [(key, title) for key, title in MEASURES if any(key in c.metrics for c in rows)]
+    columns = [*_titles(CHOICES), "cases", *(title for _, title in measures)]
+    columns += ["low", "high", "errors", "tokens", "cost", "run_id"]
+    data = [
+        [
+            *(cell.tags.get(choice, "") for choice in CHOICES),
+            int(cell.metrics.get("cases", 0)),
+            *(_rounded(cell.metrics.get(key)) for key, _ in measures),
+            _rounded(cell.metrics.get("execution_accuracy.low")),
+            _rounded(cell.metrics.get("execution_accuracy.high")),
+            errors(cell),
+            cell.metrics.get("tokens/total"),
+            cell.tags.get("cost", "unknown"),
+            cell.run_id,
+        ]
+        for cell in rows
+    ]
+    return {"columns": columns, "data": data}
+
+
+def errors(cell: CellRun) -> int:
+    """Cases that say nothing about the model: our own machinery or the gold failed."""
+    return int(sum(cell.metrics.get(f"verdict/{v}", 0) for v in ("infra_error", "gold_error")))
+
+
+def note(cells: Sequence[CellRun]) -> str:
+    """The comparison as a Markdown table for the run's description."""
+    rows = ranked(cells)
+    choices = varying(rows)
+    measures = [(k, t) for k, t in MEASURES if any(k in c.metrics for c in rows)]
+    head = [*_titles(choices), *(title for _, title in measures), "cases"]
+    lines = [f"| {' | '.join(head)} |", "|" + " --- |" * len(head)]
+    for cell in rows[:NOTE_ROWS]:
+        cells_text = [cell.tags.get(choice, "").replace("|", "\\|") for choice in choices]
+        cells_text += [shown(cell.metrics, key) for key, _ in measures]
+        cells_text.append(f"{cell.metrics.get('cases', 0):.0f}")
+        lines.append(f"| {' | '.join(cells_text)} |")
+    if len(rows) > NOTE_ROWS:
+        lines.append(f"\n{len(rows) - NOTE_ROWS} more in overview.html.")
+    return "\n".join([*lines, "", constants(rows)])
+
+
+def constants(cells: Sequence[CellRun]) -> str:
+    """What all cells have in common, so that the table need not repeat it."""
+    if not cells:
+        return "No cell has ended yet."
+    different = varying(cells) if len(cells) > 1 else []
+    same = [c for c in CHOICES if c not in different and cells[0].tags.get(c)]
+    facts = ", ".join(
+        f"{title} {cells[0].tags[c]}" for c, title in zip(same, _titles(same), strict=True)
+    )
+    return f"In every cell: {facts}." if facts else ""
+
+
+def page(title: str, cells: Sequence[CellRun]) -> str:
+    """A self-contained HTML page with the comparison, intervals and error counts."""
+    rows = ranked(cells)
+    choices = varying(rows)
+    measures = [(k, t) for k, t in MEASURES if any(k in c.metrics for c in rows)]
+    head = "".join(f"<th>{escape(t)}</th>" for t in _titles(choices))
+    head += "".join(f'<th class="number">{escape(t)}</th>' for _, t in measures)
+    head += "".join(f'<th class="number">{t}</th>' for t in ("cases", "errors", "tokens", "cost"))
+    body = []
+    for cell in rows:
+        row = "".join(f"<td>{escape(cell.tags.get(choice, ABSENT))}</td>" for choice in choices)
+        row += "".join(_number(_with_interval(cell, key)) for key, _ in measures)
+        tokens = cell.metrics.get("tokens/total")
+        row += _number(f"{cell.metrics.get('cases', 0):.0f}") + _number(str(errors(cell)))
+        row += _number(ABSENT if tokens is None else f"{tokens:,.0f}")
+        row += _number(escape(cell.tags.get("cost", "unknown")))
+        body.append(f"<tr>{row}</tr>")
+    return document(
+        title,
+        f"<p>{escape(constants(rows))}</p>\n"
+        f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>'
+        + "\n".join(body)
+        + "</tbody></table></div>\n<p>Intervals are 95 %. Each language is scored against its own "
+        f"golds. {ABSENT} was not measured.</p>",
+    )
+
+
+def shown(metrics: Mapping[str, float], key: str) -> str:
+    """Three decimals, or the sign for *not measured*."""
+    return f"{metrics[key]:.3f}" if key in metrics else ABSENT
+
+
+def _with_interval(cell: CellRun, key: str) -> str:
+    text = shown(cell.metrics, key)
+    low, high = cell.metrics.get(f"{key}.low"), cell.metrics.get(f"{key}.high")
+    if key != "execution_accuracy" or low is None or high is None:
+        return text
+    return f"<b>{text}</b> <small>{low:.2f}–{high:.2f}</small>"
+
+
+def _number(text: str) -> str:
+    return f'<td class="number">{text}</td>'
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
+
+
+def _titles(choices: Sequence[str]) -> list[str]:
+    return [choice.replace("prompt_strategy", "strategy") for choice in choices]

@@ -17,12 +17,12 @@ def add_boundary_rows(seed: int, rows: Mapping[str, Rows]) -> None:
     at limits, groups without members, repeated names, values on both sides of thresholds.
     """
     draw = Draw(seed, "boundary")
+    rows["suppliers"].append((15, "Umbra", None))
     _lonely_users(rows)
     _odd_products(draw, rows)
     _edge_orders(draw, rows)
     _edge_reviews(draw, rows)
     rows["categories"].append((31, "Accessories", None))
-    rows["suppliers"].append((15, "Umbra", None))
     rows["warehouses"].append((7, "000", 1))
 
 
@@ -31,17 +31,19 @@ def _lonely_users(rows: Mapping[str, Rows]) -> None:
     users = rows["users"]
     next_id = len(users) + 1
     first_day, leap_day = date(2024, 1, 1), date(2024, 2, 29)
-    for offset, (name, birth, registered, referrer) in enumerate(
+    for offset, (name, birth, city, registered, referrer) in enumerate(
         (
-            ("Siobhán O'Connor", None, REFERENCE_DATE, None),
-            ("Siobhán O'Connor", date(2000, 2, 29), leap_day, 1),
-            ("王芳", None, first_day, next_id),
-            ("王芳", date(2006, 12, 31), date(2023, 12, 31), next_id + 2),
+            ("Siobhán O'Connor", None, None, REFERENCE_DATE, None),
+            ("Siobhán O'Connor", date(2000, 2, 29), None, leap_day, 1),
+            ("王芳", None, 1, first_day, next_id),
+            ("王芳", date(2006, 12, 31), 1, date(2023, 12, 31), next_id + 2),
+            ("Null", None, 1, date(2024, 12, 31), next_id + 2),
+            ("Null", date(1950, 1, 1), 31, date(2025, 1, 1), 2),
         )
     ):
         number = next_id + offset
         handle = f"edge-user-{number:03d}"
-        users.append((number, handle, name, birth, None, None, registered, False, referrer))
+        users.append((number, handle, name, birth, city, None, registered, False, referrer))
     rows["premium_users"] += [
         (next_id, "gold", Decimal("0.00"), REFERENCE_DATE),
         (next_id + 2, "platinum", Decimal("100.00"), first_day),
@@ -51,6 +53,8 @@ def _lonely_users(rows: Mapping[str, Rows]) -> None:
     rows["follows"] += [
         (next_id + 3, next_id + 2, since),
         (next_id + 2, next_id + 3, since - timedelta(days=1)),
+        (next_id + 4, next_id + 5, since),
+        (next_id + 5, next_id + 4, since),
         (next_id + 1, 1, since),
     ]
 
@@ -59,7 +63,7 @@ def _odd_products(draw: Draw, rows: Mapping[str, Rows]) -> None:
     """Products with every nullable field NULL, repeated names, prices at the thresholds."""
     products = rows["products"]
     twin = products[draw.below(len(products))]
-    for price in ("0.01", "99.99", "100.00", "100.01", "1299.00"):
+    for price in ("0.01", "99.99", "100.00", "100.01", "1299.00", "1299.00"):
         number = len(products) + 1
         released = REFERENCE_DATE if price == "0.01" else twin[7]
         products.append(
@@ -80,6 +84,7 @@ def _odd_products(draw: Draw, rows: Mapping[str, Rows]) -> None:
              True)
         )  # fmt: skip
     last = len(products)
+    products[-1] = (*products[-1][:4], 15, *products[-1][5:])  # all of supplier 15, discontinued
     rows["digital_products"] += [(last, 100, None), (last - 1, 100, None)]
     rows["product_tags"] += [(last, "limited"), (last, "tea"), (last - 1, "tea")]
     rows["stock_levels"] += [(1, last - 2, 0), (2, last - 2, 0)]
@@ -102,6 +107,10 @@ def _edge_orders(draw: Draw, rows: Mapping[str, Rows]) -> None:
         lines.append((number, 1, product, 1, price, None))
         lines.append((number, 2, product, 2, price, Decimal("0.00")))
         lines.append((number, 3, 1 + draw.below(10), 1, Decimal("100.00"), Decimal("100.00")))
+    number = len(orders)  # three orders of one user at the same moment, the last without lines
+    for extra in (1, 2, 3):
+        orders.append((number + extra, 13, EDGES[-1], "paid", None, None, None))
+    lines += [(number + extra, 1, 7, extra, Decimal("9.99"), None) for extra in (1, 2)]
 
 
 def _edge_reviews(draw: Draw, rows: Mapping[str, Rows]) -> None:

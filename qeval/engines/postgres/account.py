@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qeval.engines.postgres.locate import OLDEST, Install, candidates, probe, version_of
+from qeval.engines.postgres.lockdown import BOOTSTRAP_SQL
 from qeval.errors import EngineUnavailableError
 from qeval.paths import cache_dir
 
@@ -99,7 +100,8 @@ class _Attempt:
         if version[1] < OLDEST:
             raise OSError(f"version {version[0]} is older than {OLDEST}")
         runner = "nobody" if self.user else "namespace" if self.prefix else str(os.geteuid())
-        pool = home / f"{version[0]}-{platform.machine()}-{runner}"
+        content = hashlib.sha256(BOOTSTRAP_SQL.encode()).hexdigest()[:8]
+        pool = home / f"{version[0]}-{platform.machine()}-{runner}-{content}"
         pool.mkdir(exist_ok=True)
         return Site(
             install.bin, install.origin, version[0], version[1], self.prefix, self.user, pool

@@ -36,6 +36,7 @@ class DeadlineError(Exception):
 class _Collected:
     """The rows received so far, and their size in bytes."""
 
+    transformer: Transformer
     columns: tuple[str, ...] = ()
     wide: tuple[int, ...] = ()  # columns whose values have no fixed size
     size: int = 0
@@ -74,7 +75,7 @@ class Session:
         """Run `query`. Raises `QueryError` or `EngineLostError`."""
         text = _encode(query)
         rows: list[tuple[Any, ...]] = []
-        seen = _Collected()
+        seen = _Collected(Transformer(self._connection))
         with _Transaction(self, limits.timeout_s):
             started = time.monotonic()
             deadline = started + limits.timeout_s + 1.0
@@ -111,6 +112,7 @@ class Session:
         seen: _Collected,
         limits: QueryLimits,
     ) -> None:
+        seen.transformer.set_pgresult(result, set_loaders=not seen.columns)
         if not seen.columns and result.nfields:
             fields = range(result.nfields)
             seen.columns = tuple((result.fname(i) or b"").decode(errors="replace") for i in fields)
@@ -126,11 +128,10 @@ class Session:
         if seen.size > limits.max_bytes:
             seen.truncated = True
             return
-        rows.append(self._load(result))
+        rows.append(self._load(seen.transformer, result))
 
-    def _load(self, result: pq.abc.PGresult) -> tuple[Any, ...]:
-        transformer = Transformer(self._connection)
-        transformer.set_pgresult(result)
+    @staticmethod
+    def _load(transformer: Transformer, result: pq.abc.PGresult) -> tuple[Any, ...]:
         try:
             row = transformer.load_row(0, tuple)
         except psycopg.DataError:

@@ -6,9 +6,12 @@ that PostgreSQL prints.
 """
 
 from functools import cache
+from typing import Any
 
 import psycopg
-from psycopg.adapt import AdaptersMap
+from psycopg.abc import AdaptContext, Buffer
+from psycopg.adapt import AdaptersMap, Loader
+from psycopg.pq import Format
 from psycopg.types.string import TextLoader
 
 _AS_TEXT = (
@@ -39,8 +42,22 @@ def adapters() -> Context:
 
 @cache
 def lenient_adapters() -> Context:
-    """For rows holding a date or time that Python can't represent: those are texts."""
+    """For rows holding a date or time that Python can't represent: such a cell is a text."""
     chosen = AdaptersMap(adapters().adapters)
     for name in _MAY_NOT_FIT:
-        chosen.register_loader(name, TextLoader)
+        chosen.register_loader(name, _ElseText)
     return Context(chosen)
+
+
+class _ElseText(Loader):
+    def __init__(self, oid: int, context: AdaptContext | None = None) -> None:
+        super().__init__(oid, context)
+        usual = psycopg.adapters.get_loader(oid, Format.TEXT)
+        assert usual is not None
+        self._usual = usual(oid, context)
+
+    def load(self, data: Buffer) -> Any:
+        try:
+            return self._usual.load(data)
+        except psycopg.DataError:
+            return bytes(data).decode()

@@ -131,11 +131,17 @@ def _answer_faults(answer: Mapping[str, Any]) -> Iterator[Fault]:
         keys: KeyPath = ("answer", "columns", index)
         if names.index(column["name"]) != index:
             yield keys, f"two columns are named {column['name']!r}"
-        if column["type"] == "decimal" and "scale" not in column:
+        inner = column.get("items", "any") if column["type"] == "list" else column["type"]
+        if inner == "decimal" and "scale" not in column:
             yield keys, "a decimal column needs its scale"
-        for option, kind in (("scale", "decimal"), ("items", "list"), ("tolerance", "float")):
-            if option in column and column["type"] != kind:
-                yield (*keys, option), f"goes only with type {kind}, not {column['type']}"
+        for option, given, kinds in (
+            ("scale", inner, ("decimal",)),
+            ("tolerance", inner, ("float", "any")),
+            ("items", column["type"], ("list",)),
+            ("ordered", column["type"], ("list",)),
+        ):
+            if option in column and given not in kinds:
+                yield (*keys, option), f"goes only with type {' or '.join(kinds)}, not {given}"
     for index, key in enumerate(answer.get("order_by", ())):
         if key["column"] not in names:
             near = did_you_mean(key["column"], names)

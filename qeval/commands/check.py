@@ -1,0 +1,132 @@
+"""`qeval check`: the gold gate."""
+
+import argparse
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from qeval.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from qeval.cells import Cell
+    from qeval.suite import Suite
+    from qeval.suites.check import GateReport, Problem
+
+
+def main(argv: Sequence[str]) -> int:
+    """Check every gold of a suite; exit status 1 when one of them breaks a promise."""
+    parser = argparse.ArgumentParser(
+        prog="qeval check",
+        description="Run every gold of the suite on its instances and check what its case declares:"
+        " it executes, has the declared columns, types and order, isn't empty, gives the same rows"
+        " again, on rows loaded in another order, and in every language.",
+        epilog="Example: qeval check suite.path=my/suite language=sql --variants 2",
+    )
+    parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE",
+                        help="configuration, e.g. suite=ecommerce language=sql")  # fmt: skip
+    parser.add_argument("--variants", type=int, default=5, metavar="N",
+                        help="variants to check next to base (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--max-seconds", type=float, default=1.0, metavar="S",
+                        help="longest time of one gold (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--max-shared-words", type=float, default=0.75, metavar="SHARE",
+                        help="largest share of words that an example may have in common with a "
+                        "case (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--workers", type=int, default=4, metavar="N",
+                        help="golds executed at once (default: %(default)s)")  # fmt: skip
+    options = parser.parse_args(argv)
+
+    from rich.console import Console
+
+    from qeval.cells import build_engine
+    from qeval.suites.check import Bench, GateSettings, Problem, check_suite
+    from qeval.suites.leaks import leaks
+
+    console = Console()
+    suite, cells = _cells(options.overrides)
+    variants = [name for name in suite.instances if name != "base"][: max(0, options.variants)]
+    first = next(iter(cells.values()))
+    settings = GateSettings(first.limits, first.policy, options.max_seconds, options.workers)
+    with ExitStack() as stack:
+        benches, labels = {}, {}
+        for language, cell in cells.items():
+            engine = build_engine(cell.engine_config)
+            stack.callback(engine.stop)
+            labels[language] = str(engine.start())
+            benches[language] = Bench(cell.language, engine)
+        with console.status("") as status:
+            report = check_suite(
+                suite, benches, ["base", *variants], settings,
+                on_instance=lambda name: status.update(f"checking golds on {name}"),
+            )  # fmt: skip
+    leaked = [
+        Problem(example, "", "", "leak", account)
+        for example, account in leaks(suite, options.max_shared_words)
+    ]
+    problems = [*report.problems, *leaked]
+    _show(console, suite, labels, report, problems)
+    return ExitCode.MISSED if problems else ExitCode.DONE
+
+
+def _cells(overrides: Sequence[str]) -> "tuple[Suite, dict[str, Cell]]":
+    """The suite, freshly validated, and one cell per language that is checked."""
+    from qeval.cells import build_cell
+    from qeval.configuration import compose, options, plain, spell_out
+    from qeval.suites import load_suite
+
+    words = ["model=gold", *spell_out(overrides)]
+    suite = load_suite(plain(compose(words))["suite"], fresh=True)
+    if any(word.startswith("language=") for word in words):
+        cell = build_cell(compose(words))
+        return suite, {cell.language.name: cell}
+    known = options("language")
+    languages = [language for language in suite.languages if language in known]
+    cells = [build_cell(compose([*words, f"language={language}"])) for language in languages]
+    return suite, {cell.language.name: cell for cell in cells}
+
+
+def _show(
+    console: "Console",
+    suite: "Suite",
+    labels: dict[str, str],
+    report: "GateReport",
+    problems: "Sequence[Problem]",
+) -> None:
+    from rich.markup import escape
+    from rich.table import Table as Grid
+
+    from qeval.suites.check import slowest
+
+    golds = Grid(title=f"Golds of suite {suite.name} {suite.version}", title_justify="left")
+    for heading in ("language", "engine", "cases", "examples", "executions", "slowest", "problems"):
+        golds.add_column(heading, justify="left" if heading in ("language", "engine") else "right")
+    for language, label in labels.items():
+        runs = [run for run in report.runs if run.language == language]
+        golds.add_row(
+            language,
+            label,
+            str(sum(language in case.gold for case in suite.cases)),
+            str(sum(language in example.gold for example in suite.examples)),
+            str(len(runs)),
+            f"{max((run.seconds for run in runs), default=0) * 1000:.0f} ms",
+            str(sum(problem.language == language for problem in problems)),
+        )
+    console.print(golds)
+    compared = ", ".join(f"{count} {kind}" for kind, count in sorted(report.comparisons.items()))
+    console.print(f"Tables compared: {compared or 'none'}.")
+    late = ", ".join(
+        f"{run.entry} on {run.instance} {run.seconds * 1000:.0f} ms" for run in slowest(report, 3)
+    )
+    console.print(f"Slowest: {late}.")
+    if not problems:
+        console.print("[green]Every gold keeps its promises.[/green]")
+        return
+    faults = Grid(title=f"{len(problems)} problems", title_justify="left")
+    for heading in ("case", "language", "instance", "problem", "what was found"):
+        faults.add_column(heading, overflow="fold")
+    for problem in sorted(problems, key=lambda p: (p.entry, p.language, p.instance)):
+        faults.add_row(
+            problem.entry, problem.language, problem.instance, problem.kind, escape(problem.message)
+        )
+    console.print(faults)

@@ -1,0 +1,187 @@
+"""The generated data is the same everywhere, consistent, and holds what questions need."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections import Counter
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+from unicodedata import is_normalized
+
+import pytest
+
+from qeval.data.ecommerce import REFERENCE_DATE, generate
+from qeval.data.model import Dataset
+from qeval.suites import load_suite
+
+SUITE = load_suite("ecommerce")
+SMALL = {"seed": 101, "users": 120, "products": 60, "orders": 400}
+
+# What every machine and Python must generate; update on purpose only, together with the cases.
+DIGESTS = {
+    "base": "a61d15893d60d1783b19d4b0dd02007b9e6863027debd1859c4d759c25bb95e4",
+    "variant-1": "f930a86049ac517553b9b26d230b9404ef2838382fea7e8536a14f092f343461",
+    "variant-2": "aad1add429c53d5077065d2c9255ae86d286cfe32012f3e08c063e2fc66f2313",
+    "variant-3": "81478880ebc188b6762b66a2be871fec861f550ee869b6e5ec0d9d613eb563c7",
+    "variant-4": "df0d7fb3b6a9ecbb745e627de0be8b6497ec4a8ce1419120ae6f9c0120ce56a6",
+    "variant-5": "9ba053b3d0831c2d532427b3aaedd533cdec9375c85aafe6685cb099c2366b12",
+    "variant-6": "14df2da5a438ce1d515437ba398f03b3181a218d4bacb2013be3c7e22319a965",
+    "variant-7": "de900108dcb7de09e5c800862efa2b3eb7e6d6bfb8a47e3f91b6129e7d16a5ea",
+    "variant-8": "571b36b0872cdff77f76d0b58f4b4f1d501e8ac08410bfde50a7ffdbb86cb2ab",
+}
+
+
+def digest(dataset: Dataset) -> str:
+    """SHA-256 over all rows, each written without ambiguity."""
+    text = hashlib.sha256()
+    for table in dataset.tables:
+        text.update(table.name.encode())
+        for row in dataset.rows[table.name]:
+            text.update(repr(row).encode())
+    return text.hexdigest()
+
+
+def column(dataset: Dataset, table: str, name: str) -> list[Any]:
+    model = next(t for t in dataset.tables if t.name == table)
+    place = [field.name for field in model.fields].index(name)
+    return [row[place] for row in dataset.rows[table]]
+
+
+@pytest.fixture(scope="module")
+def base() -> Dataset:
+    return SUITE.instance("sql", "base").dataset()
+
+
+@pytest.fixture(scope="module", params=SUITE.instances)
+def instance(request: pytest.FixtureRequest) -> Dataset:
+    return SUITE.instance("sql", request.param).dataset()
+
+
+@pytest.mark.parametrize("name", DIGESTS)
+def test_the_rows_of_a_seed_never_change(name: str) -> None:
+    assert digest(SUITE.instance("sql", name).dataset()) == DIGESTS[name]
+
+
+def test_rows_do_not_depend_on_hash_seed_locale_or_process() -> None:
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from test_ecommerce_data import SMALL, digest, generate\n"
+        "print(digest(generate(**SMALL, adversarial=True)))"
+    )
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", program, os.path.dirname(__file__)],
+            env={**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": locale, "TZ": zone},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed, locale, zone in (("1", "C", "UTC"), ("77", "C.UTF-8", "Asia/Shanghai"))
+    }
+    assert printed == {digest(generate(**SMALL, adversarial=True)) + "\n"}
+
+
+def test_base_has_the_promised_size(base: Dataset) -> None:
+    sizes = {name: len(rows) for name, rows in base.rows.items()}
+    assert (sizes["users"], sizes["products"], sizes["orders"]) == (1000, 200, 5000)
+    assert 14_000 <= sizes["order_lines"] <= 16_000
+    assert 3_800 <= sizes["follows"] <= 4_200
+
+
+def test_rows_fit_their_declared_fields(instance: Dataset) -> None:
+    types = {"bool": bool, "int": int, "decimal": Decimal, "string": str, "date": date,
+             "datetime": datetime}  # fmt: skip
+    for table in instance.tables:
+        for place, field in enumerate(table.fields):
+            values = [row[place] for row in instance.rows[table.name]]
+            known = [value for value in values if value is not None]
+            assert field.nullable or len(known) == len(values), (table.name, field.name)
+            assert {type(value) for value in known} <= {types[field.type]}
+            if field.type == "decimal":
+                assert {value.as_tuple().exponent for value in known} <= {-2}
+            if field.type == "string":
+                assert all(is_normalized("NFC", value) for value in known)
+        assert {len(row) for row in instance.rows[table.name]} == {len(table.fields)}
+
+
+def test_keys_are_unique_and_references_hold(instance: Dataset) -> None:
+    for table in instance.tables:
+        names = [field.name for field in table.fields]
+        places = [names.index(name) for name in table.key]
+        keys = Counter(tuple(row[p] for p in places) for row in instance.rows[table.name])
+        assert set(keys.values()) <= {1}, table.name
+        for field in table.fields:
+            if field.references:
+                target, _, target_column = field.references.partition(".")
+                values = {v for v in column(instance, table.name, field.name) if v is not None}
+                assert values <= set(column(instance, target, target_column)), field.references
+
+
+def test_handles_skus_and_codes_are_unique(instance: Dataset) -> None:
+    for table, name in (("users", "handle"), ("products", "sku"), ("warehouses", "code")):
+        values = column(instance, table, name)
+        assert len(set(values)) == len(values)
+
+
+def test_the_latest_date_is_the_reference_date(instance: Dataset) -> None:
+    days = [
+        value.date() if isinstance(value, datetime) else value
+        for rows in instance.rows.values()
+        for row in rows
+        for value in row
+        if isinstance(value, date)
+    ]
+    assert max(days) == REFERENCE_DATE == instance.reference_date
+
+
+def test_trees_have_no_cycles(instance: Dataset) -> None:
+    for table, name in (("categories", "parent_id"), ("users", "referred_by")):
+        above = dict(zip(column(instance, table, "id"), column(instance, table, name), strict=True))
+        for start in above:
+            node, steps = start, 0
+            while above[node] is not None:
+                node, steps = above[node], steps + 1
+                assert steps <= len(above), (table, start)
+
+
+def test_awkward_content_is_there(instance: Dataset) -> None:
+    names = column(instance, "users", "name")
+    assert len(set(names)) < len(names)
+    assert any("'" in name for name in names)
+    placed = set(column(instance, "orders", "placed_at"))
+    assert any(moment.date() == date(2024, 2, 29) for moment in placed)
+    assert any(code.startswith("0") for code in column(instance, "warehouses", "code"))
+    ordered = set(column(instance, "order_lines", "product_id"))
+    assert set(column(instance, "products", "id")) - ordered
+    buyers = set(column(instance, "orders", "user_id"))
+    assert set(column(instance, "users", "id")) - buyers
+    filed = set(column(instance, "products", "category_id"))
+    assert set(column(instance, "categories", "id")) - filed
+
+
+def test_base_speaks_many_scripts(base: Dataset) -> None:
+    text = "".join(column(base, "users", "name") + column(base, "products", "name"))
+    assert {"é", "芳", "ز", "☕"} <= set(text)
+
+
+def test_adversarial_rows_miss_every_nullable_value() -> None:
+    dataset = generate(**SMALL, adversarial=True)
+    for table in dataset.tables:
+        for field in table.fields:
+            if field.nullable:
+                values = column(dataset, table.name, field.name)
+                assert None in values, (table.name, field.name)
+                assert set(values) != {None}, (table.name, field.name)
+
+
+def test_adversarial_only_adds_rows() -> None:
+    plain, more = generate(**SMALL), generate(**SMALL, adversarial=True)
+    for name, rows in plain.rows.items():
+        assert list(more.rows[name][: len(rows)]) == list(rows)
+    assert len(more.rows["orders"]) > len(plain.rows["orders"])
+
+
+def test_another_seed_is_another_data_set() -> None:
+    assert digest(generate(**SMALL)) != digest(generate(**{**SMALL, "seed": 102}))

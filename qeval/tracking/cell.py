@@ -20,6 +20,7 @@ FORMAT = "1"
 """Part of the digest: raise it when runs of older releases should be logged anew."""
 
 PARAM_LIMIT = 6000  # MLflow's: longer values are cut there without a word
+HEADLINE = "execution_accuracy"
 GROUPS = ("model", "language", "prompt_strategy", "difficulty", "judge", "suite", "engine")
 UNLOGGED = ("hydra", "tracking", "runs_dir", "workers", "backend")
 """Where and how fast it ran: they differ between resumes, and are in config.yaml anyway."""
@@ -141,7 +142,8 @@ def metrics(cell: LoggedCell) -> dict[str, float]:
     """Every number that was measured, under names MLflow takes; what was not is absent.
 
     `execution_accuracy` is over all counted cases, `execution_accuracy.easy` over the easy ones;
-    `.low` and `.high` bound the 95 % interval, `.n` is the denominator. `verdict/…` are counts,
+    `.low` and `.high` bound the 95 % interval, `.n` is the denominator (by difficulty for the
+    headline only: a row is costly in MLflow, and `summary.json` has all). `verdict/…` are counts,
     `tag/…` the execution accuracy by tag, `latency/…` seconds, `tokens/…` sums.
     """
     measured = cell.summary.get("metrics", {})
@@ -150,12 +152,13 @@ def metrics(cell: LoggedCell) -> dict[str, float]:
         found.update(_metric(metric, numbers))
     for level, group in measured.get("by_difficulty", {}).items():
         for metric, numbers in group.items():
-            found.update(_metric(f"{metric}.{level}", numbers))
+            name = f"{metric}.{level}"
+            whole = _metric(name, numbers)
+            found.update(whole if metric == HEADLINE or not whole else {name: whole[name]})
     for tag, group in measured.get("by_tag", {}).items():
-        numbers = _metric("x", group.get("execution_accuracy"))
-        if "x" in numbers:
-            found[f"tag/{tag}"] = numbers["x"]
-            found[f"tag/{tag}.n"] = numbers["x.n"]
+        value = (group.get(HEADLINE) or {}).get("value")
+        if value is not None:
+            found[f"tag/{tag}"] = value
     records = cell.records
     found["cases"] = len(records)
     for verdict in Verdict:

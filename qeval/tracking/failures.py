@@ -85,11 +85,13 @@ def _facts(difference: Mapping[str, Any]) -> list[str]:
 
 
 def _plain(value: object) -> str:
+    if isinstance(value, str):
+        return value
     if isinstance(value, list | tuple):
-        return " | ".join(_plain(item) for item in value)
+        return " | ".join(map(_plain, value))
     if isinstance(value, Mapping):
         return ", ".join(f"{key}={_plain(item)}" for key, item in value.items())
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def cut(text: str, limit: int = CELL_LIMIT) -> str:
@@ -99,14 +101,15 @@ def cut(text: str, limit: int = CELL_LIMIT) -> str:
     return f"{text[:limit]} … [cut, {len(text):,} characters]"
 
 
-def page(title: str, records: Sequence[Record], total: int) -> str:
-    """A self-contained HTML page of the failed queries, `total` being all cases of the cell."""
-    counts = Counter(record.verdict for record in records)
+def page(title: str, rows: Sequence[Sequence[str]], total: int) -> str:
+    """A self-contained HTML page of a table's rows, `total` being all cases of the cell."""
+    shown = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+    counts = Counter(row["verdict"].partition(":")[0] for row in shown)
     tally = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
-    lead = f"{len(records)} of {total} cases failed: {tally}." if records else "No case failed."
-    if len(records) > PAGE_LIMIT:
+    lead = f"{len(shown)} of {total} cases failed: {tally}." if shown else "No case failed."
+    if len(shown) > PAGE_LIMIT:
         lead += f" The first {PAGE_LIMIT} are shown; records.jsonl has all."
-    body = "\n".join(_article(record) for record in records[:PAGE_LIMIT])
+    body = "\n".join(_article(row) for row in shown[:PAGE_LIMIT])
     return document(title, f"<p>{escape(lead)}</p>\n{body}")
 
 
@@ -120,22 +123,21 @@ def document(title: str, body: str) -> str:
     )
 
 
-def _article(record: Record) -> str:
-    said = message(record)
-    level = record.difficulty + (f" · repeat {record.repeat + 1}" if record.repeat else "")
-    badge = f'<span class="verdict {record.verdict}">{escape(verdict_text(record))}</span>'
+def _article(row: Mapping[str, str]) -> str:
+    text = {name: escape(value) for name, value in row.items()}
+    kind = text["verdict"].partition(":")[0]
+    badge = f'<span class="verdict {kind}">{text["verdict"]}</span>'
     parts = [
-        f"<h2>{escape(record.case_id)}{badge}<small>{escape(level)}</small></h2>",
-        f'<p class="question">{escape(record.question)}</p>',
+        f"<h2>{text['case']}{badge}<small>{text['difficulty']}</small></h2>",
+        f'<p class="question">{text["question"]}</p>',
         '<div class="pair">',
-        f"<div><h3>prediction</h3><pre>{escape(cut(prediction(record)))}</pre></div>",
-        f"<div><h3>gold</h3><pre>{escape(cut(record.gold))}</pre></div></div>",
+        f"<div><h3>prediction</h3><pre>{text['prediction']}</pre></div>",
+        f"<div><h3>gold</h3><pre>{text['gold']}</pre></div></div>",
     ]
-    if said:
-        parts.append(f'<p class="message">{escape(cut(said))}</p>')
-    difference = difference_text(record)
-    if difference:
-        parts.append(f"<h3>rows that differ</h3><pre>{escape(cut(difference))}</pre>")
+    if text["message"]:
+        parts.append(f'<p class="message">{text["message"]}</p>')
+    if text["difference"]:
+        parts.append(f"<h3>rows that differ</h3><pre>{text['difference']}</pre>")
     return "<article>" + "\n".join(parts) + "</article>"
 
 

@@ -85,7 +85,6 @@ class Runs:
                     run_name=cell.name or cell.folder.name,
                 )
                 named = {}
-                self._log_dataset(run.info.run_id, cell)
         self._log_artifacts(run, _cell_files(cell))
         # The digest goes last: a run without it is one that was cut short, and is done again.
         self._log_values(run, metrics(cell), parameters(cell), {**named, DIGEST: cell.digest})
@@ -196,21 +195,6 @@ class Runs:
 
         self._client.log_batch(run_id, tags=[RunTag(k, v) for k, v in named.items()])
 
-    def _log_dataset(self, run_id: str, cell: LoggedCell) -> None:
-        from mlflow.entities import Dataset, DatasetInput, InputTag
-
-        name = cell.choices.get("suite", "suite")
-        hashed = str(cell.header.get("hashes", {}).get("suite", ""))
-        dataset = Dataset(
-            name=name,
-            digest=hashed[:12] or "unknown",
-            source_type="qeval",
-            source=json.dumps({"suite": name, "content_hash": hashed}),
-            profile=json.dumps({"cases": len(cell.records)}),
-        )
-        context = [InputTag("mlflow.data.context", "evaluation")]
-        self._client.log_inputs(run_id, datasets=[DatasetInput(dataset, context)])
-
     def _log_artifacts(self, run: "Run", files: Mapping[str, "str | Path"]) -> None:
         """Write straight into a local artifact folder; hand them to MLflow otherwise."""
         address = urlsplit(run.info.artifact_uri)
@@ -231,9 +215,10 @@ class Runs:
 
 def _cell_files(cell: LoggedCell) -> dict[str, "str | Path"]:
     title = f"{cell.name}: failed queries ({cell.choices['engine']})"
+    table = failures.table(cell.failed)
     files: dict[str, str | Path] = {
-        "failed_queries.html": failures.page(title, cell.failed, len(cell.records)),
-        "failed_queries.json": json.dumps(failures.table(cell.failed), ensure_ascii=False),
+        "failed_queries.html": failures.page(title, table["data"], len(cell.records)),
+        "failed_queries.json": json.dumps(table, ensure_ascii=False),
     }
     for source, name in (
         ("config.yaml", "config.yaml"),

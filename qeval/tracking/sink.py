@@ -139,6 +139,11 @@ class MlflowTracker:
         if self._child is not None:
             self._child.tell(op="cell", folder=path)
 
+    def sweep_done(self) -> None:
+        """The current sweep is complete; another may be opened in the same process."""
+        if self._child is not None:
+            self._child.tell(op="close")
+
     def abandon(self) -> None:
         """Close the pipe: the child finishes what it was told and ends by itself."""
         if self._child is not None:
@@ -151,7 +156,7 @@ class MlflowTracker:
         told, self._told = list(dict.fromkeys(self._told)), []
         if child is None:
             return TrackingResult(warning=_warning(told, [], [self._start_error], 0))
-        child.tell(op="close")
+        child.tell(op="close")  # does nothing after `sweep_done`
         events, problems = child.finish(self._patience_s)
         cells = [event for event in events if event["event"] == "cell"]
         logged = [event["folder"] for event in cells]

@@ -76,9 +76,9 @@ class _Session:
         self.emit("cell", folder=folder, run_id=logged.run_id, state=logged.state)
 
     def _close(self, status: str = "FINISHED") -> None:
-        if self._runs is None:
-            return
         sweep, _, parent = self._sweep
+        if self._runs is None or not parent:
+            return
         self._sweep = (sweep, "", "")
         self._runs.close_sweep(sweep, parent, status)
         self.emit("closed", run_id=parent, where=self._runs.where(parent))

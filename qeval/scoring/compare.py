@@ -1,0 +1,172 @@
+"""Comparing a prediction's table with the gold's: `compare`.
+
+The rules in full are in docs/comparison.md. In short: columns are assigned jointly, names decide
+nothing, rows are a bag of typed cells, and order counts only where the case declares it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from qeval.errors import did_you_mean
+from qeval.scoring.assignment import Assignment, Undecided
+from qeval.scoring.coercion import Coercion, view_of
+from qeval.scoring.difference import Difference
+from qeval.scoring.matching import Expected, Matcher
+from qeval.scoring.spec import AnswerSpec, Column, Policy
+from qeval.scoring.table import Table
+from qeval.scoring.values import Map, Node, canonical
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The outcome of `compare`.
+
+    `equal`: strictly the asked columns and rows. `relaxed_equal`: they are all there, with further
+    columns around them or inside whole nodes. `inconclusive`: both tables are empty, which says
+    nothing about the query; another instance must decide. `mapping[j]` is the index of the
+    predicted column that is the answer's column j (None unless equal); `relaxed_mapping` names the
+    same where only the relaxed view holds (`u.name` is a property of column `u`).
+    `difference` is None if and only if `equal`.
+    """
+
+    equal: bool
+    relaxed_equal: bool
+    inconclusive: bool = False
+    difference: Difference | None = None
+    mapping: Assignment | None = None
+    relaxed_mapping: tuple[str, ...] | None = None
+
+
+_DEFAULT_SPEC = AnswerSpec()
+_DEFAULT_POLICY = Policy()
+
+
+def compare(
+    gold: Table,
+    predicted: Table,
+    spec: AnswerSpec = _DEFAULT_SPEC,
+    policy: Policy = _DEFAULT_POLICY,
+) -> Comparison:
+    """Compare a prediction's table with the gold's.
+
+    Both take plain Python or drivers' values. Cost: near linear in rows. Raises `ValueError` when
+    `spec` doesn't fit the gold (another number of columns, an unknown order key).
+    """
+    gold_columns = _columns(gold)
+    columns = _columns(predicted)
+    expected = expect(gold, gold_columns, spec, policy)
+    width = len(expected.names)
+    inconclusive = not expected.size and not len(predicted)
+    undecided = False
+    mapping: Assignment | None = None
+    if len(columns) == width and len(predicted) == expected.rows:
+        try:
+            preferred = _preferred(expected.names, predicted.columns)
+            mapping = _match(expected, columns, len(predicted), preferred)
+        except Undecided:
+            undecided = True
+    if mapping is not None:
+        return Comparison(True, True, inconclusive, None, mapping)
+    relaxed = _relaxed(expected, predicted, columns) if not undecided else None
+    return Comparison(
+        equal=False,
+        relaxed_equal=relaxed is not None,
+        inconclusive=inconclusive,
+        difference=Difference("other", "rows differ"),
+        relaxed_mapping=relaxed,
+    )
+
+
+def expect(
+    gold: Table, columns: Sequence[Sequence[Any]], spec: AnswerSpec, policy: Policy
+) -> Expected:
+    """Bring a gold's columns into the declared order and decide how each is read."""
+    declared = spec.columns or tuple(Column(name) for name in gold.columns)
+    if len(declared) != len(gold.columns):
+        raise ValueError(
+            f"the answer declares {len(declared)} columns "
+            f"({', '.join(c.name for c in declared)}), but the gold returned "
+            f"{len(gold.columns)} ({', '.join(gold.columns)})"
+        )
+    names = [column.name for column in declared]
+    places = _by_name(names, gold.columns) or range(len(names))
+    ordered = tuple(columns[place] for place in places)
+    coercions = tuple(
+        Coercion.of_gold(view_of(column, values, policy), policy, values)
+        for column, values in zip(declared, ordered, strict=True)
+    )
+    for key in spec.order_by:
+        if names.count(key.column) != 1:
+            hint = did_you_mean(key.column, names)
+            raise ValueError(
+                f"`order_by` names {key.column!r}, which is not one of the answer's columns "
+                f"{', '.join(names)}.{hint}"
+            )
+    order = tuple(names.index(key.column) for key in spec.order_by)
+    return Expected(tuple(names), ordered, coercions, order, spec.top_k, len(gold))
+
+
+def _columns(table: Table) -> list[Sequence[Any]]:
+    """The canonical columns of a table."""
+    if not table.rows:
+        return [()] * len(table.columns)
+    return [canonical.column(values) for values in zip(*table.rows, strict=True)]
+
+
+def _plain_name(name: str) -> str:
+    return name.casefold().replace("-", "_").lstrip("?$")
+
+
+def _by_name(names: Sequence[str], others: Sequence[str]) -> tuple[int, ...] | None:
+    """Where each of `names` is among `others`, if every name is there exactly once."""
+    plain = [_plain_name(name) for name in names]
+    places = {_plain_name(name): i for i, name in enumerate(others)}
+    if len(places) != len(others) or len(set(plain)) != len(plain):
+        return None
+    return tuple(places[name] for name in plain) if set(plain) <= set(places) else None
+
+
+def _preferred(names: Sequence[str], others: Sequence[str]) -> Assignment:
+    return _by_name(names, others) or tuple(range(len(names)))
+
+
+def _match(
+    expected: Expected, columns: Sequence[Sequence[Any]], rows: int, preferred: Assignment
+) -> Assignment | None:
+    if not expected.names:
+        return () if rows == expected.rows else None
+    return Matcher(expected, columns, preferred).find()
+
+
+def _relaxed(
+    expected: Expected, predicted: Table, columns: Sequence[Sequence[Any]]
+) -> tuple[str, ...] | None:
+    """The names of the columns and properties that hold the whole answer, if there are any."""
+    names, wide = expand(predicted.columns, columns)
+    if len(wide) < len(expected.names) or len(predicted) != expected.rows:
+        return None
+    if len(wide) == len(columns) == len(expected.names):
+        return None
+    preferred = _by_name(expected.names, names) or ()
+    try:
+        found = _match(expected, wide, len(predicted), preferred)
+    except Undecided:
+        return None
+    return None if found is None else tuple(names[c] for c in found)
+
+
+def expand(
+    names: Sequence[str], columns: Sequence[Sequence[Any]]
+) -> tuple[list[str], list[Sequence[Any]]]:
+    """Columns followed by one for each property of columns that hold whole nodes or maps."""
+    wide_names, wide = list(names), list(columns)
+    for name, values in zip(names, columns, strict=True):
+        classes = set(map(type, values)) - {type(None)}
+        if classes not in ({Node}, {Map}):
+            continue
+        inside = [dict(() if v is None else getattr(v, "properties", v)) for v in values]
+        for inner in sorted({key for properties in inside for key in properties}):
+            wide_names.append(f"{name}.{inner}")
+            wide.append([properties.get(inner) for properties in inside])
+    return wide_names, wide

@@ -1,0 +1,217 @@
+"""Whether a prediction's rows are the gold's, under some assignment of columns.
+
+Two passes: first by exact keys, which decides nearly every comparison; then, only where inexact
+numbers are about, within the tolerance. What the first pass accepts the second would accept too.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from qeval.scoring.assignment import Assignment, Keys, Problem, Relation, assignments
+from qeval.scoring.coercion import Coercion
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The gold, prepared: its columns in the declared order and how each is read.
+
+    `order` are indices of the order keys' columns; `size` the number of gold rows.
+    """
+
+    names: tuple[str, ...]
+    columns: tuple[Sequence[Any], ...]
+    coercions: tuple[Coercion, ...]
+    order: tuple[int, ...]
+    top_k: int | None
+    size: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows a right prediction has."""
+        return self.size if self.top_k is None else min(self.top_k, self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Numbered blocks of rows that must match within themselves; None: all rows are one block.
+
+    `gold` numbers the first `kept` gold rows (those that count), `predicted` the prediction's rows
+    by position. `spare` is the block that holds more gold rows than are asked for: the ties at the
+    k-th place.
+    """
+
+    gold: Sequence[int] | None
+    predicted: Sequence[int] | None
+    spare: int | None
+    kept: int
+
+    @classmethod
+    def of(cls, numbers: Sequence[int] | None, expected: Expected) -> "Blocks":
+        """Cut numbered gold rows at the end of the block that holds the last asked row."""
+        if numbers is None and expected.rows == expected.size:
+            return cls(None, None, None, expected.size)
+        numbers = [0] * expected.size if numbers is None else numbers
+        last = numbers[expected.rows - 1]
+        kept = max(i for i, number in enumerate(numbers) if number == last) + 1
+        spare = last if kept > expected.rows else None
+        return cls(numbers[:kept], numbers[: expected.rows], spare, kept)
+
+
+def runs(columns: Sequence[Sequence[Hashable]], size: int) -> list[int]:
+    """Number the runs of consecutive rows that are equal in all `columns`."""
+    numbers, current, before = [], -1, None
+    for row in zip(*columns, strict=True):
+        if row != before:
+            current, before = current + 1, row
+        numbers.append(current)
+    return numbers or [0] * size
+
+
+class Matcher:
+    """Matches a gold with a prediction's columns (canonical values, all of one length).
+
+    `relation` other than "equal" asks whether the prediction's rows are among the gold's or the
+    other way round, as bags; it is for telling what is wrong. `preferred` is tried first.
+    """
+
+    def __init__(
+        self,
+        expected: Expected,
+        predicted: Sequence[Sequence[Any]],
+        preferred: Assignment = (),
+        relation: Relation = "equal",
+    ) -> None:
+        self.expected = expected
+        self.predicted = predicted
+        self.preferred = preferred
+        self.relation = relation
+        self.size = len(predicted[0]) if predicted else 0
+        self.views: list[int] = []
+        self.readings: list[Coercion] = []
+        for coercion in expected.coercions:
+            same = (i for i, other in enumerate(self.readings) if other.reads_as(coercion))
+            number = next(same, len(self.readings))
+            if number == len(self.readings):
+                self.readings.append(coercion)
+            self.views.append(number)
+        pairs = zip(expected.coercions, expected.columns, strict=True)
+        self.gold_keys: list[Keys] = [coercion.keys(values) for coercion, values in pairs]
+        self._keys: dict[tuple[int, int], Keys] = {}
+
+    def find(self) -> Assignment | None:
+        """The predicted column of each gold column, or None where the rows differ.
+
+        Raises `Undecided` when that could not be found out.
+        """
+        expected = self.expected
+        if self.relation == "equal" and self.size != expected.rows:
+            return None
+        if self.relation == "inside" and self.size > expected.size:
+            return None
+        if self.relation == "around" and self.size < expected.size:
+            return None
+        if not expected.columns or len(self.predicted) < len(expected.columns):
+            return None
+        if not expected.rows or not self.size:
+            return tuple(range(len(expected.columns)))
+        found = self._exact_pass()
+        if found is not None:
+            return found
+        from qeval.scoring.tolerant import TolerantPass
+
+        tolerant = TolerantPass(self)
+        return tolerant.find() if tolerant.applies else None
+
+    def keys(self, view: int, c: int) -> Keys:
+        """Exact keys of predicted column `c` read in the way of `view`."""
+        if (view, c) not in self._keys:
+            self._keys[view, c] = self.readings[view].keys(self.predicted[c])
+        return self._keys[view, c]
+
+    def blocks(self, columns: Sequence[Sequence[Hashable]]) -> Blocks:
+        """The blocks that follow from the gold's order keys, given as `columns` of keys."""
+        if self.relation != "equal":
+            return Blocks(None, None, None, self.expected.size)
+        return Blocks.of(runs(columns, self.expected.size) if columns else None, self.expected)
+
+    def problem(
+        self,
+        blocks: Blocks,
+        gold: Sequence[Keys],
+        column: dict[tuple[int, int], Keys] | None,
+        candidates: Sequence[Sequence[int]],
+    ) -> Problem:
+        """The assignment problem of some keys; `column` None takes the exact ones."""
+        if column is None:
+            return self._problem(blocks, gold, lambda j, c: self.keys(self.views[j], c), candidates)
+        table = column
+        return self._problem(
+            blocks, gold, lambda j, c: table[self.views[j], c], candidates, exact=False
+        )
+
+    def _problem(
+        self,
+        blocks: Blocks,
+        gold: Sequence[Keys],
+        column: Any,
+        candidates: Any,
+        *,
+        exact: bool = True,
+    ) -> Problem:
+        relation: Relation = self.relation
+        if relation == "equal" and blocks.spare is not None:
+            relation = "inside"
+        return Problem(
+            gold=[keys[: blocks.kept] for keys in gold],
+            column=column,
+            views=self.views,
+            candidates=candidates,
+            preferred=self.preferred,
+            gold_blocks=blocks.gold,
+            predicted_blocks=blocks.predicted,
+            relation=relation,
+            open_block=blocks.spare,
+            exact=exact,
+        )
+
+    def _exact_pass(self) -> Assignment | None:
+        blocks = self.blocks([self.gold_keys[j] for j in self.expected.order])
+        options = self.options(blocks)
+        problem = self.problem(blocks, self.gold_keys, None, options)
+        return next(assignments(problem), None)
+
+    def options(self, blocks: Blocks) -> list[list[int]]:
+        """For each gold column the predicted columns that hold the same bag of keys."""
+        loose = self.relation != "equal" or blocks.spare is not None
+        return [
+            self._fitting(j, keys[: blocks.kept], blocks, loose=loose)
+            for j, keys in enumerate(self.gold_keys)
+        ]
+
+    def _fitting(self, j: int, gold: Keys, blocks: Blocks, *, loose: bool) -> list[int]:
+        every = range(len(self.predicted))
+        view = self.views[j]
+        if not loose:
+            asked = _sum_of_hashes(gold, blocks.gold)
+            fit = [
+                c for c in every if _sum_of_hashes(self.keys(view, c), blocks.predicted) == asked
+            ]
+            if len(fit) < 2:  # noqa: PLR2004 - a single one is verified on whole rows anyway
+                return fit
+            bag = _bag(gold, blocks.gold)
+            return [c for c in fit if _bag(self.keys(view, c), blocks.predicted) == bag]
+        bag = _bag(gold, blocks.gold)
+        bags = ((c, _bag(self.keys(view, c), blocks.predicted)) for c in every)
+        if self.relation == "around":
+            return [c for c, other in bags if bag <= other]
+        return [c for c, other in bags if other <= bag]
+
+
+def _sum_of_hashes(keys: Keys, blocks: Sequence[int] | None) -> int:
+    return sum(map(hash, keys if blocks is None else zip(blocks, keys, strict=True)))
+
+
+def _bag(keys: Keys, blocks: Sequence[int] | None) -> Counter[Any]:
+    return Counter(keys if blocks is None else zip(blocks, keys, strict=True))

@@ -1,0 +1,265 @@
+"""Metrics of a cell out of its records: each with its denominator and a 95 % interval.
+
+A metric that was not measured is absent; it is never 0 and never copied from another.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from math import isclose
+from typing import Any
+
+from qeval.errors import InputError, did_you_mean
+from qeval.record import Record
+from qeval.scoring.statistics import clustered_interval, percentile
+from qeval.scoring.verdict import Verdict
+
+_EXECUTED = (Verdict.CORRECT, Verdict.EQUIVALENT, Verdict.REFUTED, Verdict.WRONG_RESULT)
+_UNPARSED = (Verdict.SYNTAX_ERROR, Verdict.NO_QUERY)
+
+COMPOSITE = "composite"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricValue:
+    """A share in 0..1: `value` = `numerator` / `denominator`, and its 95 % interval.
+
+    The numerator is a count of records, for `composite` a sum of scores.
+    """
+
+    value: float
+    numerator: float
+    denominator: int
+    low: float
+    high: float
+
+
+Metrics = Mapping[str, MetricValue]
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Sums over records; None where the count of at least one answer (`unknown`) isn't known."""
+
+    prompt: int | None = None
+    completion: int | None = None
+    unknown: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Dollars; `usd` is None where the price of at least one answer (`unknown`) isn't known.
+
+    `known_usd` is the sum of the prices that are known.
+    """
+
+    usd: float | None = None
+    known_usd: float = 0.0
+    unknown: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Seconds: median and 95th percentile over `n` measured records; None where none was."""
+
+    p50: float | None = None
+    p95: float | None = None
+    n: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CellMetrics:
+    """All metrics of a cell, overall and by difficulty, tag and repeat.
+
+    `cases` are the case ids that were counted, `records` the counted records; `verdicts` counts
+    all records. `by_repeat` is empty with one repeat. `variants` and `judged` say what was run.
+    """
+
+    overall: Metrics
+    by_difficulty: Mapping[str, Metrics] = field(default_factory=dict)
+    by_tag: Mapping[str, Metrics] = field(default_factory=dict)
+    by_repeat: Mapping[str, Metrics] = field(default_factory=dict)
+    verdicts: Mapping[str, int] = field(default_factory=dict)
+    kinds: Mapping[str, int] = field(default_factory=dict)
+    cases: int = 0
+    records: int = 0
+    variants: int = 0
+    judged: bool = False
+    tokens: Tokens = Tokens()
+    cost: Cost = Cost()
+    generation_s: Latency = Latency()
+    execution_s: Latency = Latency()
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready: groups of `{metric: {value, numerator, denominator, low, high}}`, counts."""
+        return asdict(self)
+
+
+def check_weights(weights: Mapping[str, float]) -> None:
+    """Raise `InputError` unless weights name parts of the composite and add up to 1."""
+    parts = [name for name in _MEASURES if name != COMPOSITE]
+    for name, weight in weights.items():
+        if name not in parts:
+            raise InputError(
+                f"scoring.weights: {name!r} is no metric; there are {', '.join(parts)}."
+                + did_you_mean(str(name), parts)
+            )
+        number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        if not number or not 0 <= weight <= 1:
+            raise InputError(f"scoring.weights.{name} must be between 0 and 1, found {weight!r}")
+    if weights and not isclose(sum(weights.values()), 1.0, abs_tol=1e-9):
+        raise InputError(f"scoring.weights must add up to 1, found {sum(weights.values()):g}")
+
+
+def is_syntax_pass(record: Record) -> bool:
+    """A query was found and the engine's parser took it."""
+    return record.verdict not in _UNPARSED
+
+
+def is_valid(record: Record) -> bool:
+    """The query ran on the base instance without an error."""
+    return record.verdict in _EXECUTED
+
+
+def is_right(record: Record) -> bool:
+    """The strict comparison holds on the base instance.
+
+    Two empty tables say nothing: then the case counts if the other instances confirmed it.
+    """
+    base = record.outcomes[0] if record.outcomes else None
+    if base is None or base.inconclusive:
+        return record.verdict is Verdict.CORRECT
+    return base.verdict is Verdict.CORRECT
+
+
+def is_right_relaxed(record: Record) -> bool:
+    """The relaxed comparison holds on the base instance (whoever is right is also here)."""
+    base = record.outcomes[0] if record.outcomes else None
+    return is_right(record) or (base is not None and base.relaxed_equal and not base.inconclusive)
+
+
+def is_robust(record: Record) -> bool:
+    """Right on the base instance and on every variant that was run."""
+    return record.verdict is Verdict.CORRECT
+
+
+def is_equivalent(record: Record) -> bool:
+    """Robust, or judged or reviewed as another right reading of the question."""
+    return record.verdict in (Verdict.CORRECT, Verdict.EQUIVALENT)
+
+
+_MEASURES: dict[str, Callable[[Record], bool]] = {
+    "syntax_pass": is_syntax_pass,
+    "valid": is_valid,
+    "execution_accuracy": is_right,
+    "execution_accuracy_relaxed": is_right_relaxed,
+    "robust_accuracy": is_robust,
+    "semantic_equivalence": is_equivalent,
+}
+
+
+def cell_metrics(
+    records: Sequence[Record],
+    weights: Mapping[str, float],
+    *,
+    variants: int = 0,
+    judged: bool = False,
+) -> CellMetrics:
+    """Compute a cell's metrics.
+
+    `variants` is how many variants a right prediction was checked on: `robust_accuracy` is
+    measured only if there was one. `judged` tells that a judge or a reviewer looked at the
+    mismatches: `semantic_equivalence` is measured only then (or if a record is `equivalent`), and
+    `composite` only if all of its parts are. Raises `InputError` for wrong weights.
+    """
+    check_weights(weights)
+    counted = [record for record in records if record.verdict.counted]
+    judged = judged or any(record.verdict is Verdict.EQUIVALENT for record in counted)
+    measures = dict(_MEASURES)
+    if not variants:
+        del measures["robust_accuracy"]
+    if not judged:
+        del measures["semantic_equivalence"]
+    parts = weights if weights and weights.keys() <= measures.keys() else {}
+
+    def measure(group: Sequence[Record]) -> Metrics:
+        return _measure(group, measures, parts)
+
+    repeats = sorted({record.repeat for record in counted})
+    answered = [r for r in records if r.verdict is not Verdict.INFRA_ERROR or r.raw]
+    generated = [r.generation_s for r in answered if r.generation_s is not None and not r.cached]
+    executed = [r.execution_s for r in counted if r.execution_s is not None]
+    return CellMetrics(
+        overall=measure(counted),
+        by_difficulty=_grouped(counted, lambda r: (r.difficulty,), measure),
+        by_tag=_grouped(counted, lambda r: r.tags, measure),
+        by_repeat=(
+            _grouped(counted, lambda r: (str(r.repeat),), measure) if len(repeats) > 1 else {}
+        ),
+        verdicts={str(v): sum(r.verdict is v for r in records) for v in Verdict},
+        kinds=dict(sorted(Counter(r.kind for r in records if r.kind).items())),
+        cases=len({record.case_id for record in counted}),
+        records=len(counted),
+        variants=variants,
+        judged=judged,
+        tokens=_tokens(answered),
+        cost=_cost(answered),
+        generation_s=_latency(generated),
+        execution_s=_latency(executed),
+    )
+
+
+def _measure(
+    group: Sequence[Record],
+    measures: Mapping[str, Callable[[Record], bool]],
+    weights: Mapping[str, float],
+) -> Metrics:
+    if not group:
+        return {}
+    clusters = [record.case_id for record in group]
+    scores = {name: [float(is_so(r)) for r in group] for name, is_so in measures.items()}
+    if weights:
+        columns = [[weight * x for x in scores[name]] for name, weight in weights.items()]
+        scores[COMPOSITE] = [sum(parts) for parts in zip(*columns, strict=True)]
+    return {name: _value(values, clusters) for name, values in scores.items()}
+
+
+def _value(scores: Sequence[float], clusters: Sequence[str]) -> MetricValue:
+    low, high = clustered_interval(scores, clusters)
+    total = sum(scores)
+    return MetricValue(total / len(scores), total, len(scores), low, high)
+
+
+def _grouped(
+    records: Iterable[Record],
+    groups_of: Callable[[Record], Iterable[str]],
+    measure: Callable[[Sequence[Record]], Metrics],
+) -> dict[str, Metrics]:
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        for group in groups_of(record):
+            groups.setdefault(group, []).append(record)
+    return {group: measure(groups[group]) for group in sorted(groups)}
+
+
+def _tokens(records: Sequence[Record]) -> Tokens:
+    prompts = [r.prompt_tokens for r in records]
+    completions = [r.completion_tokens for r in records]
+    unknown = sum(None in pair for pair in zip(prompts, completions, strict=True))
+    return Tokens(_sum(prompts), _sum(completions), unknown)
+
+
+def _sum(values: Sequence[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known and len(known) == len(values) else None
+
+
+def _cost(records: Sequence[Record]) -> Cost:
+    known = [r.cost_usd for r in records if r.cost_usd is not None]
+    unknown = len(records) - len(known)
+    total = sum(known)
+    return Cost(None if unknown or not records else total, total, unknown)
+
+
+def _latency(seconds: Sequence[float]) -> Latency:
+    return Latency(percentile(seconds, 0.5), percentile(seconds, 0.95), len(seconds))

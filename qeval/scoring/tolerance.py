@@ -1,0 +1,178 @@
+"""Numbers that are equal within a tolerance, and the matching of rows that hold them.
+
+"Close" is not transitive, so rounding numbers into buckets or sorting them as text gives wrong
+answers. Here every number reaches the numbers of an interval around it, and the ends of these
+intervals never move backwards as the number grows. Two facts follow and are all that is used:
+
+* two bags of single numbers can be paired if and only if they can be paired in sorted order;
+* sorted numbers in which each is close to the next form a *chain*; numbers of different chains
+  are never close, and if a chain's first is close to its last (a *tight* chain), all in it are.
+
+Rounding noise is far smaller than the gaps between values, so chains are nearly always tight, and
+the chain's number is then as good as an exact key. Only rows in loose chains are matched one by
+one (Hopcroft–Karp, "An n^5/2 Algorithm for Maximum Matchings in Bipartite Graphs", 1973).
+"""
+
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from math import inf, isinf
+from typing import Any
+
+from qeval.scoring.coercion import Number, View, scaled
+
+_NOISE_OF_LAST_PLACE = 1e-3
+"""How far from a rounding boundary, in units of the last place, noise may carry a value over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closeness:
+    """When two numbers of a view count as equal.
+
+    With a scale: if they round to the same, or if they differ by no more than noise, so that a
+    half that lost its last bit doesn't fall to the other side. Without: by the relative or the
+    absolute tolerance.
+    """
+
+    relative: float
+    absolute: float
+    scale: int | None = None
+
+    @classmethod
+    def of(cls, view: View) -> "Closeness":
+        """The closeness that a view asks for."""
+        return cls(view.relative, view.absolute, view.scale if view.type == "decimal" else None)
+
+    def __call__(self, a: Number, b: Number) -> bool:
+        """Whether `a` and `b` (finite) count as equal."""
+        if a == b:
+            return True
+        x, y = float(a), float(b)
+        bound = self.relative * max(abs(x), abs(y))
+        if self.scale is None:
+            return abs(x - y) <= max(bound, self.absolute)
+        if scaled(a, self.scale) == scaled(b, self.scale):
+            return True
+        return abs(x - y) <= min(bound, _NOISE_OF_LAST_PLACE * 10.0**-self.scale)
+
+
+def is_measured(value: Any) -> bool:
+    """Whether a value takes part in closeness: a finite number that a float can hold."""
+    if value.__class__ is float:
+        return not isinf(value) and value == value  # noqa: PLR0124
+    try:
+        return not isinf(float(value)) and value == value  # noqa: PLR0124
+    except (OverflowError, ValueError):
+        return False
+
+
+def pairs_up(few: Sequence[Number], many: Sequence[Number], close: Closeness) -> bool:
+    """Whether each of `few` gets a close partner of its own among `many` (both sorted).
+
+    For lists of one length this is: whether they are equal as bags within the tolerance.
+    """
+    if len(few) > len(many):
+        return False
+    if len(few) == len(many):
+        return all(map(close, few, many))
+    position = 0
+    for number in few:
+        while (
+            position < len(many) and many[position] < number and not close(number, many[position])
+        ):
+            position += 1
+        if position == len(many) or not close(number, many[position]):
+            return False
+        position += 1
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Chains:
+    """Sorted numbers cut where neighbours aren't close. `loose` holds the chains that are wide."""
+
+    starts: tuple[Number, ...]
+    loose: frozenset[int]
+
+    @classmethod
+    def of(cls, numbers: Collection[Number], close: Closeness) -> "Chains":
+        """Cut `numbers` (any order, repeats allowed)."""
+        ordered = sorted(set(numbers))
+        starts: list[Number] = ordered[:1]
+        ends: list[Number] = []
+        for before, after in zip(ordered, ordered[1:], strict=False):
+            if not close(before, after):
+                ends.append(before)
+                starts.append(after)
+        ends += ordered[-1:]
+        loose = (
+            i
+            for i, (first, last) in enumerate(zip(starts, ends, strict=True))
+            if not close(first, last)
+        )
+        return cls(tuple(starts), frozenset(loose))
+
+    def find(self, number: Number) -> int:
+        """The chain that a number belongs to."""
+        return bisect_right(self.starts, number) - 1
+
+
+def all_matched(few: Sequence[Any], many: Sequence[Any], fits: Callable[[Any, Any], bool]) -> bool:
+    """Whether each of `few` can be given a partner of its own among `many` that `fits` it."""
+    if len(few) > len(many):
+        return False
+    near = [[j for j, other in enumerate(many) if fits(item, other)] for item in few]
+    if not all(near):
+        return False
+    of_few: list[int] = [-1] * len(few)
+    of_many: list[int] = [-1] * len(many)
+    matched = 0
+    while True:
+        depth = _layers(near, of_few, of_many)
+        found = sum(
+            _augment(root, near, of_few, of_many, depth) for root, j in enumerate(of_few) if j < 0
+        )
+        if not found:
+            return matched == len(few)
+        matched += found
+
+
+def _layers(near: list[list[int]], of_few: list[int], of_many: list[int]) -> list[float]:
+    depth: list[float] = [0 if j < 0 else inf for j in of_few]
+    queue = deque(i for i, j in enumerate(of_few) if j < 0)
+    while queue:
+        i = queue.popleft()
+        for j in near[i]:
+            other = of_many[j]
+            if other >= 0 and depth[other] == inf:
+                depth[other] = depth[i] + 1
+                queue.append(other)
+    return depth
+
+
+def _augment(
+    root: int, near: list[list[int]], of_few: list[int], of_many: list[int], depth: list[float]
+) -> bool:
+    """Look for an alternating path from `root` to a free partner and flip it."""
+    path = [(root, iter(near[root]))]
+    taken: list[int] = []
+    while path:
+        i, options = path[-1]
+        for j in options:
+            other = of_many[j]
+            if other < 0:
+                taken.append(j)
+                for (owner, _), partner in zip(path, taken, strict=True):
+                    of_few[owner], of_many[partner] = partner, owner
+                return True
+            if depth[other] == depth[i] + 1:
+                taken.append(j)
+                path.append((other, iter(near[other])))
+                break
+        else:
+            depth[i] = inf
+            path.pop()
+            if taken and path:
+                taken.pop()
+    return False

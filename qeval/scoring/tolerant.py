@@ -1,0 +1,323 @@
+"""The second pass of a match: rows with inexact numbers, equal within the tolerance."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from qeval.scoring.assignment import Assignment, Keys, Undecided, assignments
+from qeval.scoring.coercion import Coercion, Number, is_inexact, is_number, numbers_in
+from qeval.scoring.matching import Blocks, Matcher, runs
+from qeval.scoring.tolerance import Chains, Closeness, all_matched, is_measured, pairs_up
+from qeval.scoring.values import Map, Path
+
+PAIRS = 20_000_000
+"""Pairs of rows that one loose group may hold before the comparison is given up."""
+
+_SOFT = ("decimal", "float", "mixed", "list")
+
+
+class TolerantPass:
+    """Searches again with numbers replaced by their chains, then verifies the pairs found.
+
+    A pair of columns is *soft* if it is read as floats or if either column holds inexact numbers;
+    only soft pairs are compared within a tolerance.
+    """
+
+    def __init__(self, matcher: Matcher) -> None:
+        self.matcher = matcher
+        self.expected = matcher.expected
+        self.closeness = [Closeness.of(c.view) for c in self.expected.coercions]
+        self.soft_views = [coercion.view.type in _SOFT for coercion in self.expected.coercions]
+        self._gold_inexact = [
+            soft and any(map(is_inexact, numbers_in(values)))
+            for soft, values in zip(self.soft_views, self.expected.columns, strict=True)
+        ]
+        some = any(self.soft_views)
+        self._inexact = [
+            some and any(map(is_inexact, numbers_in(values))) for values in matcher.predicted
+        ]
+
+    @property
+    def applies(self) -> bool:
+        """Whether any pair of columns is soft; otherwise the exact pass was the last word."""
+        pairs = range(len(self.expected.columns)), range(len(self.matcher.predicted))
+        return any(self.is_soft(j, c) for j in pairs[0] for c in pairs[1])
+
+    def is_soft(self, j: int, c: int) -> bool:
+        """Whether gold column `j` and predicted column `c` are compared within a tolerance."""
+        if not self.soft_views[j]:
+            return False
+        view = self.expected.coercions[j].view
+        return view.type == "float" or self._gold_inexact[j] or self._inexact[c]
+
+    def find(self) -> Assignment | None:
+        """The first assignment that holds within the tolerance."""
+        matcher = self.matcher
+        blocks = matcher.blocks(self._order_columns())
+        options = self._options(blocks)
+        if not all(options):
+            return None
+        gold, predicted = self._chained(options)
+        problem = matcher.problem(blocks, gold, predicted, options)
+        for found in assignments(problem):
+            if self.holds(found):
+                return found
+        return None
+
+    def _order_columns(self) -> list[Sequence[Hashable]]:
+        """Keys that cut the gold into blocks: up to the first order key that may be soft."""
+        columns: list[Sequence[Hashable]] = []
+        for j in self.expected.order:
+            if any(self.is_soft(j, c) for c in range(len(self.matcher.predicted))):
+                reading = self.expected.coercions[j]
+                columns.append(_neighbours(self.expected.columns[j], self.closeness[j], reading))
+                break
+            columns.append(self.matcher.gold_keys[j])
+        return columns
+
+    def _options(self, blocks: Blocks) -> list[list[int]]:
+        options = self.matcher.options(blocks)
+        for j, values in enumerate(self.expected.columns):
+            softly = [c for c in range(len(self.matcher.predicted)) if self.is_soft(j, c)]
+            if not softly:
+                continue
+            gold = _Measured.of(values[: blocks.kept], self.expected.coercions[j])
+            fit = set(options[j])
+            for c in softly:
+                other = _Measured.of(self.matcher.predicted[c], self.expected.coercions[j])
+                if c not in fit and self._may_pair(gold, other, blocks, self.closeness[j]):
+                    fit.add(c)
+            options[j] = sorted(fit)
+        return options
+
+    def _may_pair(
+        self, gold: "_Measured", other: "_Measured", blocks: Blocks, close: Closeness
+    ) -> bool:
+        if gold.nested or other.nested:
+            return True
+        if self.matcher.relation == "around":
+            return gold.rest <= other.rest and pairs_up(gold.numbers, other.numbers, close)
+        if self.matcher.relation == "inside" or blocks.spare is not None:
+            return other.rest <= gold.rest and pairs_up(other.numbers, gold.numbers, close)
+        same = len(gold.numbers) == len(other.numbers) and gold.rest == other.rest
+        return same and pairs_up(other.numbers, gold.numbers, close)
+
+    def _chained(self, options: list[list[int]]) -> tuple[list[Keys], dict[tuple[int, int], Keys]]:
+        """Keys with numbers replaced by chains that are common to all columns of a view."""
+        matcher = self.matcher
+        gold = list(matcher.gold_keys)
+        predicted: dict[tuple[int, int], Keys] = {}
+        for view, reading in enumerate(matcher.readings):
+            columns = [j for j, number in enumerate(matcher.views) if number == view]
+            others = sorted({c for j in columns for c in options[j]})
+            if not any(self.is_soft(j, c) for j in columns for c in others):
+                predicted.update({(view, c): matcher.keys(view, c) for c in others})
+                continue
+            pool = [self.expected.columns[j] for j in columns]
+            pool += [matcher.predicted[c] for c in others]
+            chains = _chains(pool, self.closeness[columns[0]])
+            for j in columns:
+                gold[j] = _chain_keys(self.expected.columns[j], reading, chains)
+            for c in others:
+                predicted[view, c] = _chain_keys(matcher.predicted[c], reading, chains)
+        return gold, predicted
+
+    def holds(self, found: Assignment) -> bool:
+        """Whether whole rows match under an assignment, within the tolerance.
+
+        Raises `Undecided` when a group of loosely chained rows is too large to be matched.
+        """
+        fine = self._fine_blocks(found)
+        if fine is None:
+            return False
+        pairs = [self._pair(j, c, fine.kept) for j, c in enumerate(found)]
+        gold, other = defaultdict(list), defaultdict(list)
+        gold_columns = [pair.gold for pair in pairs]
+        other_columns = [pair.predicted for pair in pairs]
+        for rows, blocks, columns in (
+            (gold, fine.gold, gold_columns),
+            (other, fine.predicted, other_columns),
+        ):
+            keys = zip(*columns, strict=True)
+            marked = keys if blocks is None else zip(keys, blocks, strict=True)
+            for i, key in enumerate(marked):
+                rows[key].append(i)
+        relation = self.matcher.relation
+        if relation == "equal" and fine.spare is not None:
+            relation = "inside"
+        outer, inner = (other, gold) if relation == "around" else (gold, other)
+        for key, few in inner.items():
+            many = outer.get(key, ())
+            if len(few) > len(many) or (relation == "equal" and len(few) != len(many)):
+                return False
+            cells = key if fine.gold is None else key[0]
+            loose = [p for p, cell in zip(pairs, cells, strict=True) if p.is_loose(cell)]
+            if loose and not _rows_pair_up(loose, few, many, swapped=relation == "around"):
+                return False
+        return relation != "equal" or len(inner) == len(outer)
+
+    def _pair(self, j: int, c: int, kept: int) -> "_Pair":
+        matcher, close = self.matcher, self.closeness[j]
+        gold, other = self.expected.columns[j][:kept], matcher.predicted[c]
+        if not self.is_soft(j, c):
+            exact = matcher.gold_keys[j][:kept], matcher.keys(matcher.views[j], c)
+            return _Pair(*exact, gold, other, None, close, ordered=False)
+        reading = self.expected.coercions[j]
+        chains = _chains([gold, other], close)
+        keys = _chain_keys(gold, reading, chains), _chain_keys(other, reading, chains)
+        return _Pair(*keys, gold, other, chains, close, reading.view.ordered)
+
+    def _fine_blocks(self, found: Assignment) -> Blocks | None:
+        """Blocks by the order keys of both sides; None where a position holds another key.
+
+        Where noise, on either side, decides the order among rows of close keys, later keys say
+        nothing about their order, so such rows are one block.
+        """
+        if self.matcher.relation != "equal" or not self.expected.order:
+            return self.matcher.blocks([])
+        numbers: list[int] = []
+        cuts = self._cut(found, 0, 0, self.expected.size)
+        for number, length in enumerate(cuts):
+            if length is None:
+                return None
+            numbers += [number] * length
+        return Blocks.of(numbers, self.expected)
+
+    def _cut(self, found: Assignment, level: int, start: int, end: int) -> Iterator[int | None]:
+        """Lengths of the blocks of gold rows `start` to `end`; None ends a contradiction."""
+        if level == len(self.expected.order) or start >= self.expected.rows:
+            yield end - start
+            return
+        j = self.expected.order[level]
+        c = found[j]
+        gold = self.expected.columns[j]
+        soft, close, reading = self.is_soft(j, c), self.closeness[j], self.expected.coercions[j]
+        keys = _neighbours(gold[start:end], close, reading) if soft else None
+        groups = runs([keys or self.matcher.gold_keys[j][start:end]], end - start)
+        first = start
+        for i in range(start + 1, end + 1):
+            if i < end and groups[i - start] == groups[first - start]:
+                continue
+            asked = range(first, min(i, self.expected.rows))
+            others = [self.matcher.predicted[c][at] for at in asked]
+            if soft:
+                pairs = zip(gold[first:i], others, strict=False)
+                if not all(_same(a, b, close, reading) for a, b in pairs):
+                    yield None
+                    return
+                if len({*gold[first:i]}) > 1 or len({*others}) > 1:
+                    yield i - first
+                    first = i
+                    continue
+            yield from self._cut(found, level + 1, first, i)
+            first = i
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """A column apart: its measurable numbers in order, and the bag of all other keys."""
+
+    numbers: list[Number]
+    rest: Counter[Hashable]
+    nested: bool
+
+    @classmethod
+    def of(cls, values: Sequence[Any], reading: Coercion) -> "_Measured":
+        numbers = [value for value in values if is_number(value) and is_measured(value)]
+        rest = [reading.key(v) for v in values if not (is_number(v) and is_measured(v))]
+        nested = any(value.__class__ in _NESTED for value in values)
+        return cls(sorted(numbers), Counter(rest), nested)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two paired columns: keys and values of both, and their chains if the pair is soft."""
+
+    gold: Keys
+    predicted: Keys
+    gold_values: Sequence[Any]
+    predicted_values: Sequence[Any]
+    chains: Chains | None
+    close: Closeness
+    ordered: bool
+
+    def is_loose(self, cell: Any) -> bool:
+        """Whether cells of this key may differ by more than the tolerance."""
+        if self.chains is None or not self.chains.loose or cell.__class__ is not tuple:
+            return False
+        return cell[1] in self.chains.loose if cell[0] == _CHAIN else True
+
+    def fits(self, a: Any, b: Any) -> bool:
+        """Whether two cells of one key are close: numbers, or lists number by number."""
+        if is_number(a) and is_number(b):
+            return self.close(a, b)
+        left, right = [list(numbers_in((value,))) for value in (a, b)]
+        if not self.ordered:
+            left.sort()
+            right.sort()
+        return len(left) == len(right) and all(map(self.close, left, right))
+
+
+def _rows_pair_up(
+    loose: list[_Pair], inner: list[int], outer: Sequence[int], *, swapped: bool
+) -> bool:
+    """Whether rows (of one key) pair up in the columns where chains are wide."""
+    sides = [(p.gold_values, p.predicted_values) for p in loose]
+    few = [tuple(side[not swapped][i] for side in sides) for i in inner]
+    many = [tuple(side[swapped][i] for side in sides) for i in outer]
+    if all(is_number(cell) for row in few + many for cell in row):
+        few.sort()
+        many.sort()
+        if len(loose) == 1:
+            return pairs_up([row[0] for row in few], [row[0] for row in many], loose[0].close)
+        if len(few) == len(many) and all(map(_fits(loose), few, many)):
+            return True
+    if len(few) * len(many) > PAIRS:
+        raise Undecided
+    return all_matched(few, many, _fits(loose))
+
+
+def _fits(loose: list[_Pair]) -> Callable[[Any, Any], bool]:
+    def fits(a: Any, b: Any) -> bool:
+        return all(pair.fits(x, y) for pair, x, y in zip(loose, a, b, strict=True))
+
+    return fits
+
+
+_CHAIN = "~"
+_NESTED = (tuple, Map, Path)
+
+
+def _chains(columns: Sequence[Sequence[Any]], close: Closeness) -> Chains:
+    numbers = {n for values in columns for n in numbers_in(values) if is_measured(n)}
+    return Chains.of(numbers, close)
+
+
+def _chain_keys(values: Sequence[Any], reading: Coercion, chains: Chains) -> Keys:
+    def chain(number: Number) -> Hashable:
+        return (_CHAIN, chains.find(number)) if is_measured(number) else number
+
+    def key(value: Any) -> Hashable:
+        if is_number(value) and is_measured(value):
+            return (_CHAIN, chains.find(value))
+        return reading.key(value, chain)
+
+    return list(map(key, values))
+
+
+def _neighbours(values: Sequence[Any], close: Closeness, reading: Coercion) -> list[Hashable]:
+    """Number the runs of consecutive values in which each is close to the next."""
+    numbers: list[Hashable] = []
+    run = 0
+    for i, value in enumerate(values):
+        if i and not _same(values[i - 1], value, close, reading):
+            run += 1
+        numbers.append(run)
+    return numbers
+
+
+def _same(a: Any, b: Any, close: Closeness, reading: Coercion) -> bool:
+    if is_number(a) and is_number(b) and is_measured(a) and is_measured(b):
+        return close(a, b)
+    return reading.key(a) == reading.key(b)

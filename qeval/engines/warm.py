@@ -69,8 +69,8 @@ class KeepsWarm(Protocol):
         """Start a detached server, or return the one that is up already."""
         ...
 
-    def holds(self) -> list[str]:
-        """Keys of the instances that the started engine holds."""
+    def holds(self, server: WarmServer) -> list[str]:
+        """Keys of the instances that a warm server holds; the engine need not be started."""
         ...
 
 

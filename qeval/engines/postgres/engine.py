@@ -89,18 +89,17 @@ class PostgresEngine:
         return fingerprint(self._running(), instance.key)
 
     def restart(self) -> None:
-        """Bring the server back with every instance that was loaded; a no-op if it answers."""
+        """Bring the server back, with every instance that was loaded; kept data is verified."""
         from qeval.engines.postgres.server import answers
 
         with self._lock:
-            if self._server is not None and answers(self._server):
-                return
             if self._sessions is not None:
                 self._sessions.close()
-            if self._embedded is not None:
-                self._embedded.lost()
-            self._server = None
-            self._reach()
+            if self._server is None or not answers(self._server):
+                if self._embedded is not None:
+                    self._embedded.lost()
+                self._server = None
+                self._reach()
             instances = list(self._loaded.values())
             self._loaded.clear()
         for instance in instances:
@@ -126,11 +125,11 @@ class PostgresEngine:
             )
         return EmbeddedServer(self._bin, self._settings).up()
 
-    def holds(self) -> list[str]:
-        """Keys of the instances the server holds."""
+    def holds(self, server: WarmServer) -> list[str]:
+        """Keys of the instances that a warm server holds, most recently used first."""
         from qeval.engines.postgres.load import kept
 
-        return kept(self._running())
+        return kept(Server.embedded(server.address, server.version))
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy in another process uses the same server and stops nothing."""
@@ -168,5 +167,12 @@ class PostgresEngine:
         if sessions is None:
             raise EngineLostError("the PostgreSQL engine is not started")
         self.load(instance)
-        with sessions.lease(instance.key) as session:
-            return use(session)
+        from qeval.engines.postgres.session import StaleSessionError
+
+        try:
+            with sessions.lease(instance.key) as session:
+                return use(session)
+        except StaleSessionError:
+            # The server was restarted, or it dropped an idle connection.
+            with sessions.lease(instance.key, fresh=True) as session:
+                return use(session)

@@ -41,15 +41,18 @@ def prepare(site: Site, slot: Slot) -> None:
     """Give the slot a data folder, made from the template where it has none."""
     forget_after_reboot(slot, "data")
     data = slot.folder / "data"
-    if (data / "complete").is_file():
+    if data.is_dir():
         return
-    shutil.rmtree(data, ignore_errors=True)
+    partial = slot.folder / "data.partial"
     with _explained(site, slot.folder / "log"):
         _open_folder(site, slot.folder)
-        template = _template(site)
+        shutil.rmtree(partial, ignore_errors=True)
         # `cp -a` keeps owner and modes, and clones blocks where the file system can.
-        subprocess.run(["cp", "-a", template, data], check=True, capture_output=True, text=True)
-        (data / "complete").touch()
+        subprocess.run(
+            ["cp", "-a", str(_template(site)), str(partial)],
+            check=True, capture_output=True, text=True,
+        )  # fmt: skip
+        partial.rename(data)
 
 
 def start(
@@ -130,18 +133,16 @@ def _template(site: Site) -> Path:
     template = site.pool / "template"
     _open_folder(site, site.pool)
     with FileLock(site.pool / "template.lock"):
-        if (template / "complete").is_file():
+        if template.is_dir():
             return template
         partial = site.pool / "template.partial"
-        for folder in (partial, template):
-            shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(mode=0o700)
         if site.user is not None:
             os.chown(partial, *site.user)
         _initdb(site, partial)
         _run(site, "postgres", "--single", "-j", "-D", str(partial), "template1",
              text=BOOTSTRAP_SQL)  # fmt: skip
-        (partial / "complete").touch()
         partial.rename(template)
     return template
 
@@ -303,7 +304,9 @@ def _explained(site: Site, log: Path) -> Iterator[None]:
         yield
     except subprocess.CalledProcessError as error:
         said = ((error.stderr or "") + (error.stdout or "")).strip()
-        program = Path(str(error.cmd[len(site.prefix)])).name
+        words = [str(word) for word in error.cmd]
+        ours = tuple(words[: len(site.prefix)]) == site.prefix
+        program = Path(words[len(site.prefix) if ours else 0]).name
         advice = next((a for sign, a in _REASONS.items() if sign in said), "see what it said")
         raise EngineUnavailableError(
             f"{program} of {site.origin} PostgreSQL {site.version} failed "

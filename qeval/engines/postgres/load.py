@@ -94,8 +94,7 @@ def _build(admin: _Connection, server: Server, instance: Instance) -> str:
             ) from error
         for table in dataset.tables:
             _copy(connection, instance, table, dataset.rows[table.name])
-    with server.connect_owner(key) as connection:
-        connection.execute("ANALYZE")
+            connection.execute(SQL("ANALYZE {}").format(Identifier(table.name)))
         _grant(connection, server, key)
     return fingerprint(server, key)
 
@@ -138,7 +137,8 @@ def _grant(connection: _Connection, server: Server, key: str) -> None:
         connection.execute(SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(database))
         connection.execute(SQL("REVOKE ALL ON SCHEMA {} FROM PUBLIC").format(schema))
         if server.origin == "server":
-            with suppress(errors.InsufficientPrivilege):  # a superuser's second wall
+            # A superuser's second wall; others are told that they may not.
+            with suppress(errors.InsufficientPrivilege), connection.transaction():
                 connection.execute(REVOKE_SQL)
     if server.separate_reader:
         reader = Identifier(server.reader["user"])

@@ -40,7 +40,12 @@ class Server:
     @classmethod
     def embedded(cls, socket_folder: str, version: str) -> "Server":
         """The server whose socket is in `socket_folder`."""
-        base = {"host": socket_folder, "port": "5432", "dbname": "postgres", "password": ""}
+        # Everything the environment (PGHOSTADDR, PGREQUIREAUTH, …) could otherwise set.
+        base = {
+            "host": socket_folder, "hostaddr": "", "port": "5432", "dbname": "postgres",
+            "password": "", "sslmode": "disable", "gssencmode": "disable",
+            "channel_binding": "disable", "require_auth": "", "target_session_attrs": "any",
+        }  # fmt: skip
         return cls(base | {"user": OWNER}, base | {"user": READER}, version, "embedded")
 
     def schema(self, key: str) -> str:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import psycopg
-from psycopg import pq
-from psycopg.adapt import Transformer
+from psycopg import adapt, pq
+from psycopg.abc import Transformer
 
 from qeval.engines.base import EngineLostError, Execution, QueryError, QueryLimits
 from qeval.engines.postgres.failures import Failure
@@ -26,6 +26,10 @@ _PATIENCE_S = 5.0
 
 _ROWS = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.SINGLE_TUPLE, pq.ExecStatus.TUPLES_CHUNK)
 _FIXED_CELL = 8
+
+
+class StaleSessionError(EngineLostError):
+    """The connection was found dead before anything of the query was sent: try another."""
 
 
 class DeadlineError(Exception):
@@ -75,7 +79,7 @@ class Session:
         """Run `query`. Raises `QueryError` or `EngineLostError`."""
         text = _encode(query)
         rows: list[tuple[Any, ...]] = []
-        seen = _Collected(Transformer(self._connection))
+        seen = _Collected(adapt.Transformer(self._connection))
         with _Transaction(self, limits.timeout_s):
             started = time.monotonic()
             deadline = started + limits.timeout_s + 1.0
@@ -136,7 +140,7 @@ class Session:
             row = transformer.load_row(0, tuple)
         except psycopg.DataError:
             # PostgreSQL has dates that Python has not (infinity, year 10000, BC): as text.
-            transformer = Transformer(lenient_adapters())
+            transformer = adapt.Transformer(lenient_adapters())
             transformer.set_pgresult(result)
             row = transformer.load_row(0, tuple)
         assert row is not None
@@ -250,7 +254,11 @@ class _Transaction:
         )
 
     def __enter__(self) -> None:
-        self._session.command(self._begin)
+        try:
+            self._session.command(self._begin)
+        except EngineLostError as error:
+            self._session.usable = False
+            raise StaleSessionError(str(error)) from error
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         session = self._session

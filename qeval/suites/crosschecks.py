@@ -12,6 +12,8 @@ from qeval.suites.documents import KeyPath, line_of
 
 Fault = tuple[KeyPath, str]
 
+_COMMENT = re.compile(r"(?:--|//|#)[^\n]*")  # of SQL, Cypher and TypeQL
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -107,7 +109,7 @@ def _entry_faults(
                 yield (part, language), f"the suite has no language {language!r}"
     yield from _answer_faults(data["answer"])
     for language, names in data.get("scope", {}).items():
-        words = set(re.findall(r"[\w-]+", schemas.get(language, "")))
+        words = set(re.findall(r"[\w-]+", _COMMENT.sub("", schemas.get(language, ""))))
         for name in names:
             if language in schemas and name not in words:
                 yield (

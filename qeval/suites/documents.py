@@ -9,6 +9,7 @@ import json
 import os
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,30 +32,27 @@ def read_document(path: Path, schema: SchemaName, *, fresh: bool = False) -> dic
         raise InputError(f"{path}: can't be read: {error.strerror}") from error
     rules = shipped("schemas").joinpath(f"{schema}.schema.json").read_bytes()
     digest = hashlib.sha256(b"1\0" + rules + b"\0" + content).hexdigest()
-    remembered = cache_dir("suites") / f"{digest}.json"
     if not fresh:
-        try:
-            cached: dict[str, Any] = json.loads(remembered.read_bytes())
-        except (OSError, ValueError):
-            pass
-        else:
+        with suppress(OSError, ValueError):
+            cached: dict[str, Any] = json.loads(_remembered(digest).read_bytes())
             return cached
     from qeval.suites.validation import parse_and_validate
 
     document = parse_and_validate(path, content, json.loads(rules))
-    _remember(remembered, document)
+    with suppress(OSError):  # a cache that can't be written costs time, nothing else
+        _remember(_remembered(digest), document)
     return document
 
 
+def _remembered(digest: str) -> Path:
+    return cache_dir("suites") / f"{digest}.json"
+
+
 def _remember(path: Path, document: dict[str, Any]) -> None:
-    """Write atomically; a cache that can't be written costs time, nothing else."""
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(document, file, ensure_ascii=False)
-        Path(name).replace(path)
-    except OSError:
-        return
+    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        json.dump(document, file, ensure_ascii=False)
+    Path(name).replace(path)
 
 
 def read_yaml(path: Path) -> Any:

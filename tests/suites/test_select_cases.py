@@ -1,0 +1,54 @@
+"""Filters of conf/difficulty on the cases of a suite."""
+
+from typing import Any
+
+import pytest
+
+from qeval.errors import InputError
+from qeval.suites import load_suite, select_cases
+
+SUITE = load_suite("ecommerce")
+
+
+def chosen(**filters: Any) -> set[str]:
+    return {case.id for case in select_cases(SUITE, filters)}
+
+
+def test_no_filter_keeps_all_in_order() -> None:
+    assert select_cases(SUITE) == SUITE.cases
+    assert select_cases(SUITE, {"levels": [], "tags": [], "limit": None}) == SUITE.cases
+
+
+def test_filters_are_joined() -> None:
+    assert chosen(tags=["recursion"]) == {"ec-h01", "ec-h05"}
+    assert chosen(tags=["recursion", "median"]) == {"ec-h01", "ec-h04", "ec-h05"}
+    assert chosen(tags=["recursion"], sources=["graph"]) == {"ec-h05"}
+    assert chosen(levels=["easy", "hard"], ids=["ec-e01", "ec-m01"]) == {"ec-e01"}
+
+
+def test_limit_keeps_the_first() -> None:
+    assert [case.id for case in select_cases(SUITE, {"levels": ["hard"], "limit": 2})] == [
+        "ec-h01",
+        "ec-h02",
+    ]
+
+
+def test_only_cases_with_a_gold_in_the_language() -> None:
+    assert select_cases(SUITE, language="sql") == SUITE.cases
+
+
+@pytest.mark.parametrize(
+    ("filters", "message"),
+    [
+        ({"levels": ["esy"]}, "Did you mean 'easy'"),
+        ({"tags": ["recursive"]}, "Did you mean 'recursion'"),
+        ({"ids": ["ec-e99"]}, "no case has 'ec-e99'"),
+        ({"level": ["easy"]}, "Did you mean 'levels'"),
+        ({"levels": "easy"}, "must be a list"),
+        ({"limit": 0}, "at least 1"),
+        ({"levels": ["easy"], "tags": ["median"]}, "leaves no case"),
+    ],
+)
+def test_wrong_filters_are_told(filters: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        select_cases(SUITE, filters)

@@ -15,6 +15,7 @@ from qeval.typeql.syntax.grammar.scanner import Mismatch, Scanner, too_deep
 from qeval.typeql.syntax.places import place_of
 
 if TYPE_CHECKING:
+    from qeval.typeql.errors import TypeQLError
     from qeval.typeql.syntax.ast import Query
 
 __all__ = ["RESERVED", "parse_queries", "parse_query", "place_of"]
@@ -48,12 +49,17 @@ def _parse(text: str, *, several: bool) -> tuple[Query, ...]:
             found.append(query(s))
         while several and s.ahead:
             found.append(query(s))
-        if s.ahead:
-            raise s.mismatch("the end of the query or another stage")
     except Mismatch as mismatch:
-        furthest = s.remember(mismatch)
-        raise syntax_error(s.text, furthest.offset, furthest.expected) from None
+        raise _error(s, s.remember(mismatch)) from None
     except RecursionError:
         # The caller was deep in the stack already; MAX_DEPTH alone leaves room.
         raise too_deep(s.text, s.position) from None
+    if s.ahead:
+        left_over = s.mismatch("the end of the query or another stage")
+        reached = s.furthest
+        raise _error(s, reached if reached and reached.offset >= s.position else left_over)
     return tuple(found)
+
+
+def _error(s: Scanner, mismatch: Mismatch) -> TypeQLError:
+    return syntax_error(s.text, mismatch.offset, mismatch.expected)

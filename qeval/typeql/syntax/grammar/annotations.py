@@ -1,4 +1,4 @@
-"""Annotations: `@key`, `@card(0..3)`, …"""
+"""Annotations, such as `@key` and `@card(0..3)`."""
 
 from __future__ import annotations
 

@@ -20,7 +20,50 @@ KINDS: Final[dict[str, Kind]] = {
 }
 
 RESERVED: Final = frozenset(
-    ["with", "given", "match", "fetch", "update", "define", "undefine", "redefine", "insert", "put", "delete", "end", "entity", "relation", "attribute", "role", "asc", "desc", "struct", "fun", "return", "alias", "sub", "owns", "as", "plays", "relates", "iid", "isa", "links", "has", "is", "or", "not", "try", "in", "true", "false", "of", "from", "first", "last"]
+    [
+        "with",
+        "given",
+        "match",
+        "fetch",
+        "update",
+        "define",
+        "undefine",
+        "redefine",
+        "insert",
+        "put",
+        "delete",
+        "end",
+        "entity",
+        "relation",
+        "attribute",
+        "role",
+        "asc",
+        "desc",
+        "struct",
+        "fun",
+        "return",
+        "alias",
+        "sub",
+        "owns",
+        "as",
+        "plays",
+        "relates",
+        "iid",
+        "isa",
+        "links",
+        "has",
+        "is",
+        "or",
+        "not",
+        "try",
+        "in",
+        "true",
+        "false",
+        "of",
+        "from",
+        "first",
+        "last",
+    ]
 )
 """Words that can't name a type; the grammar lets them pass as labels in most places (TQL07)."""
 

@@ -13,7 +13,23 @@ if TYPE_CHECKING:
     from qeval.typeql.syntax.grammar.scanner import Scanner
 
 FOLLOWING: Final = frozenset(
-    ["match", "insert", "put", "update", "delete", "select", "sort", "offset", "limit", "require", "distinct", "reduce", "fetch", "return", "end"]
+    [
+        "match",
+        "insert",
+        "put",
+        "update",
+        "delete",
+        "select",
+        "sort",
+        "offset",
+        "limit",
+        "require",
+        "distinct",
+        "reduce",
+        "fetch",
+        "return",
+        "end",
+    ]
 )
 """Words that may stand behind the last pattern of a clause, though a pattern may start with them
 too: none is reserved in the grammar, and TypeDB prefers the pattern."""
@@ -24,8 +40,14 @@ def patterns(s: Scanner) -> Conjunction:
     begin = s.position
     found = [_terminated(s)]
     while s.ahead and s.ahead != "}":
-        following = s.attempt(_terminated) if s.at_word(FOLLOWING) else _terminated(s)
+        if not s.at_word(FOLLOWING):
+            found.append(_terminated(s))
+            continue
+        fault = s.furthest
+        following = s.attempt(_terminated)
         if following is None:
+            # Nobody meant a pattern, so what was wrong with it as one is not worth telling.
+            s.furthest = fault
             break
         found.append(following)
     return Conjunction(tuple(found), span=s.span(begin))

@@ -160,8 +160,11 @@ class Scanner:
             return None
 
     def remember(self, mismatch: Mismatch) -> Mismatch:
-        """Keep the mismatch that lies furthest in the text: the likeliest fault. Returns it."""
-        if self.furthest is None or mismatch.offset > self.furthest.offset:
+        """Keep the mismatch that lies furthest in the text: the likeliest fault. Returns it.
+
+        Of two at one place the later is kept, which came from the last choice of a rule.
+        """
+        if self.furthest is None or mismatch.offset >= self.furthest.offset:
             self.furthest = mismatch
         return self.furthest
 

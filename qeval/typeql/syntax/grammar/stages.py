@@ -211,7 +211,7 @@ def _reduction(s: Scanner) -> Reduction:
 
 
 def reducer(s: Scanner) -> Reducer:
-    """`count`, `count($x)`, `sum($x)`, …"""
+    """`count`, or `sum($x)` and its like."""
     begin = s.position
     if s.kind != WORD or s.ahead not in _REDUCERS:
         raise s.mismatch("a reducer (" + ", ".join(_REDUCERS) + ")")

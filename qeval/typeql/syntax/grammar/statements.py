@@ -42,6 +42,7 @@ from qeval.typeql.syntax.grammar.expressions import (
     value,
     value_or_none,
 )
+from qeval.typeql.syntax.grammar.literals import STARTS
 from qeval.typeql.syntax.grammar.names import (
     KINDS,
     RESERVED,
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from qeval.typeql.syntax.grammar.scanner import Scanner
 
 _IID: Final = re.compile(r"0x[0-9a-fA-F]++")
+_BEHIND_LABEL: Final = "sub, owns, plays, relates, value, label, a comparator or '('"
 _OPERATORS: Final = frozenset("+-*/%^[")
 
 
@@ -80,6 +82,8 @@ def statement(s: Scanner) -> Statement:
     if s.ahead == "(":
         return s.attempt(_comparison) or _relation(s)
     if s.kind != WORD:
+        if s.ahead not in STARTS:
+            raise s.mismatch("a statement")
         return _comparison(s)
     if s.ahead == "let":
         kind, following = s.peek()
@@ -163,8 +167,11 @@ def _struct_pattern(s: Scanner) -> StructPattern:
 def _relation(s: Scanner) -> RelationStatement:
     begin = s.position
     if s.ahead in RESERVED:
+        # Kept from naming a relation by the grammar itself, unlike elsewhere.
         raise s.mismatch("a statement")
     of = None if s.ahead == "(" else type_ref(s)
+    if s.ahead != "(":
+        raise s.mismatch(_BEHIND_LABEL)
     found = players(s)
     constraints: tuple[ThingConstraint, ...] = ()
     if s.at_word(_THING) or (s.ahead == "," and s.peek()[1] in _THING):
@@ -277,7 +284,7 @@ def _type_statement(s: Scanner) -> TypeStatement:
     subject = type_ref(s)
     s.accept(",")
     if not s.at_word(_TYPE):
-        raise s.mismatch("sub, owns, plays, relates, value, label, a comparator or '('")
+        raise s.mismatch(_BEHIND_LABEL)
     return TypeStatement(None, subject, _type_constraints(s), span=s.span(begin))
 
 

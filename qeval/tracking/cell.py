@@ -167,7 +167,8 @@ def metrics(cell: LoggedCell) -> dict[str, float]:
     found.update(_sums(answered))
     found.update(_latency("latency/generation_s", [r.generation_s for r in answered]))
     found.update(_latency("latency/execution_s", [r.execution_s for r in records]))
-    return {_name(name): float(value) for name, value in found.items()}
+    # People read these numbers in a browser; summary.json has every digit.
+    return {_name(name): round(float(value), 6) for name, value in found.items()}
 
 
 def _metric(name: str, numbers: object) -> dict[str, float]:
@@ -207,9 +208,9 @@ def _latency(name: str, values: Sequence[float | None]) -> dict[str, float]:
         return {}
     cuts = statistics.quantiles(known, n=20, method="inclusive") if len(known) > 1 else known * 19
     return {
-        f"{name}.mean": round(statistics.fmean(known), 6),
-        f"{name}.p50": round(cuts[9], 6),
-        f"{name}.p95": round(cuts[18], 6),
+        f"{name}.mean": statistics.fmean(known),
+        f"{name}.p50": cuts[9],
+        f"{name}.p95": cuts[18],
     }
 
 

@@ -71,16 +71,20 @@ def difference_text(record: Record) -> str:
 
 
 def _facts(difference: Mapping[str, Any]) -> list[str]:
+    rest = dict(difference)
     lines = []
-    for name, value in difference.items():
-        label = str(name).replace("_", " ")
-        if value is None or value in ([], ""):
-            continue
-        if isinstance(value, list) and any(isinstance(item, list | dict) for item in value):
-            lines.append(f"{label}:")
-            lines += [f"  {_plain(item)}" for item in value]
-        else:
-            lines.append(f"{label}: {_plain(value)}")
+    if columns := rest.pop("columns", None):
+        lines.append(f"columns: {_plain(columns)}")
+    for side, title in (("missing", "rows missing"), ("extra", "rows too many")):
+        rows = rest.pop(side, None) or []
+        count = rest.pop(f"{side}_count", None) or len(rows)
+        if count:
+            shown = f", {len(rows)} shown" if len(rows) < count else ""
+            lines.append(f"{title} ({count}{shown}):")
+            lines += [f"  {_plain(row)}" for row in rows]
+    for name, value in rest.items():
+        if value is not None and value not in ([], ""):
+            lines.append(f"{str(name).replace('_', ' ')}: {_plain(value)}")
     return lines
 
 

@@ -22,6 +22,7 @@ MEASURES = (
 )
 ABSENT = "–"  # not measured; a zero would claim that it was
 NOTE_ROWS = 30
+NAMED_OPTIONS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,21 @@ def note(cells: Sequence[CellRun]) -> str:
     return "\n".join([*lines, "", constants(rows)])
 
 
+def title(cells: Sequence[CellRun]) -> str:
+    """`gpt4, claude2 × sql, cypher × 4 strategies`: what was swept; a run list cuts long names."""
+    if len(cells) <= 1:
+        return f"1 cell: {cells[0].name}" if cells else "no cell"
+    parts = []
+    for choice in varying(cells):
+        if choice == "engine":  # follows from the language
+            continue
+        options = list(dict.fromkeys(cell.tags.get(choice, ABSENT) for cell in cells))
+        plural = {"prompt_strategy": "strategies", "difficulty": "difficulties"}
+        many = f"{len(options)} {plural.get(choice, choice + 's')}"
+        parts.append(", ".join(sorted(options)) if len(options) <= NAMED_OPTIONS else many)
+    return " × ".join(parts) or f"{len(cells)} cells"
+
+
 def constants(cells: Sequence[CellRun]) -> str:
     """What all cells have in common, so that the table need not repeat it."""
     if not cells:
@@ -104,7 +120,7 @@ def constants(cells: Sequence[CellRun]) -> str:
     return f"In every cell: {facts}." if facts else ""
 
 
-def page(title: str, cells: Sequence[CellRun]) -> str:
+def page(heading: str, cells: Sequence[CellRun]) -> str:
     """A self-contained HTML page with the comparison, intervals and error counts."""
     rows = ranked(cells)
     choices = varying(rows)
@@ -122,7 +138,7 @@ def page(title: str, cells: Sequence[CellRun]) -> str:
         row += _number(escape(cell.tags.get("cost", "unknown")))
         body.append(f"<tr>{row}</tr>")
     return document(
-        title,
+        heading,
         f"<p>{escape(constants(rows))}</p>\n"
         f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>'
         + "\n".join(body)

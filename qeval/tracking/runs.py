@@ -99,7 +99,7 @@ class Runs:
         """Write the comparison of all the sweep's cells into its parent and end it."""
         cells = self._cells(sweep)
         run = self._client.get_run(parent)
-        title = f"{len(cells)} cells of sweep {sweep}" if len(cells) != 1 else cells[0].name
+        title = overview.title(cells)
         best = overview.ranked(cells)[:1]
         numbers: dict[str, float] = {
             "cells": len(cells),
@@ -114,6 +114,7 @@ class Runs:
         }
         self._log_artifacts(run, files)
         named = {
+            "mlflow.runName": title,
             "mlflow.note.content": overview.note(cells),
             "mlflow.loggedArtifacts": _table_tag("overview.json"),
             # Only what all cells share, so that a filter on a sweep never says too much.

@@ -1,0 +1,296 @@
+"""The final result table of a sweep, for people: wide or narrow, one cell or a hundred."""
+
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qeval.exit_codes import ExitCode
+from qeval.scoring.verdict import Verdict
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table as Grid
+
+    from qeval.results import CellResult, SweepResult
+    from qeval.scoring.metrics import Metrics
+
+CHOICES = ("model", "language", "prompt_strategy", "difficulty", "suite", "engine")
+HEADLINE = "execution_accuracy"
+MEASURES = {
+    HEADLINE: "accuracy",
+    "execution_accuracy_relaxed": "relaxed",
+    "robust_accuracy": "robust",
+    "semantic_equivalence": "semantic",
+    "composite": "composite",
+    "valid": "valid",
+    "syntax_pass": "syntax",
+}
+LONG = {HEADLINE: "execution accuracy", "syntax_pass": "syntax pass"}
+LEVELS = ("easy", "medium", "hard")
+TOP_FAILURES = 6
+LISTED_FOLDERS = 4
+
+Column = tuple[str, Callable[["CellResult"], str]]
+
+
+def print_results(result: "SweepResult", console: "Console | None" = None) -> None:
+    """Print the table, the failure classes, the notes and where everything was written."""
+    from rich.console import Console
+
+    console = Console(highlight=False) if console is None else console
+    console.print()
+    if len(result.cells) == 1:
+        _print_cell(console, result.cells[0])
+    elif result.cells:
+        _print_grid(console, result.cells)
+    _print_failures(console, result.cells)
+    _print_places(console, result)
+    for note in result.notes:
+        console.print(f"\n! {note}", style="bold yellow", markup=False)
+    if result.exit_code in (ExitCode.INTERRUPTED, ExitCode.INCOMPLETE):
+        console.print(f"\n{_resume(result)}", markup=False, soft_wrap=True)
+
+
+def _print_cell(console: "Console", cell: "CellResult") -> None:
+    """One cell: a metric a row, and the difficulties beside it."""
+    absent = _absent(console)
+    chosen = _choices(cell)
+    title = " · ".join(chosen[choice] for choice in CHOICES[:4])
+    console.print(title, style="bold", markup=False)
+    console.print(_facts(cell), markup=False)
+    levels = [level for level in LEVELS if level in cell.metrics.by_difficulty]
+    grid = _grid()
+    for name in ("", "all", "95 % interval", *(levels if len(levels) > 1 else ())):
+        grid.add_column(name, justify="left" if not name else "right")
+    for metric, short in MEASURES.items():
+        if metric not in cell.metrics.overall and metric in ("composite", "semantic_equivalence"):
+            continue
+        row = [LONG.get(metric, short), _share(cell.metrics.overall, metric, absent)]
+        row.append(_interval(cell.metrics.overall, metric, absent))
+        if len(levels) > 1:
+            row += [_share(cell.metrics.by_difficulty[lv], metric, absent) for lv in levels]
+        grid.add_row(*row, style="bold" if metric == HEADLINE else "")
+    counts = [_count(cell.metrics.overall)]
+    if len(levels) > 1:
+        counts = [counts[0], "", *(_count(cell.metrics.by_difficulty[lv]) for lv in levels)]
+    grid.add_row("answers counted", *counts)
+    console.print(grid)
+    console.print(_spent(cell), markup=False)
+
+
+def _print_grid(console: "Console", cells: Sequence["CellResult"]) -> None:
+    """Several cells: one row each; what all have in common is said once, above."""
+    absent = _absent(console)
+    rows = {cell.key: _choices(cell) for cell in cells}
+    varying = [c for c in CHOICES if len({row[c] for row in rows.values()}) > 1]
+    same = next(iter(rows.values()))
+    common = [f"{_title(c)} {same[c]}" for c in CHOICES if c not in varying and same[c]]
+    console.print(f"{len(cells)} cells", style="bold")
+    if common:
+        console.print("in all of them: " + ", ".join(common), markup=False)
+    identity: list[Column] = [
+        (_title(c), lambda cell, c=c: rows[cell.key][c])  # type: ignore[misc]
+        for c in varying or ["model"]
+    ]
+    metrics: list[Column] = [("n", lambda cell: _count(cell.metrics.overall))]
+    for metric, short in MEASURES.items():
+        if any(metric in cell.metrics.overall for cell in cells):
+            metrics.append((short, _share_of(metric, absent)))
+            if metric == HEADLINE:
+                metrics.append(("95 %", lambda c: _interval(c.metrics.overall, HEADLINE, absent)))
+    levels = [lv for lv in LEVELS if any(lv in cell.metrics.by_difficulty for cell in cells)]
+    rest: list[Column] = []
+    if len(levels) > 1:
+        rest += [(level, _share_at(level, absent)) for level in levels]
+    rest += [
+        ("errors", lambda cell: str(cell.errors + cell.records_missing)),
+        ("tokens", lambda cell: _tokens(cell, absent)),
+        ("cost", _cost),
+    ]
+    best = max((c.headline for c in cells if c.headline is not None), default=None)
+    for columns in _fitting(console, cells, identity, metrics, rest):
+        console.print(_filled(cells, columns, best))
+
+
+def _fitting(
+    console: "Console",
+    cells: Sequence["CellResult"],
+    identity: list[Column],
+    metrics: list[Column],
+    rest: list[Column],
+) -> list[list[Column]]:
+    """One table if the terminal is wide enough, else two that share their first columns."""
+    whole = [*identity, *metrics, *rest]
+    width = console.measure(_filled(cells, whole, None)).maximum
+    if width <= console.width:
+        return [whole]
+    return [[*identity, *metrics], [*identity, *rest]]
+
+
+def _filled(cells: Sequence["CellResult"], columns: Sequence[Column], best: float | None) -> "Grid":
+    grid = _grid()
+    words = {*CHOICES, "strategy"}
+    for title, _ in columns:
+        grid.add_column(
+            title,
+            justify="left" if title in words else "right",
+            overflow="fold",
+            no_wrap=title not in words,
+        )
+    for cell in cells:
+        top = best is not None and cell.headline == best
+        grid.add_row(*(_plain(text(cell)) for _, text in columns), style="bold" if top else "")
+    return grid
+
+
+def _print_failures(console: "Console", cells: Sequence["CellResult"]) -> None:
+    verdicts: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
+    for cell in cells:
+        verdicts.update(cell.metrics.verdicts)
+        kinds.update(cell.metrics.kinds)
+    fine = (Verdict.CORRECT, Verdict.EQUIVALENT)
+    failed = [(v, n) for v, n in verdicts.most_common() if n and v not in fine]
+    if not failed:
+        return
+    names = {str(verdict) for verdict in Verdict}
+    detail = [f"{kind} {n}" for kind, n in kinds.most_common() if kind not in names][:TOP_FAILURES]
+    text = ", ".join(f"{verdict} {count}" for verdict, count in failed)
+    console.print(f"failures: {text}", markup=False)
+    if detail:
+        console.print(f"  of kind: {', '.join(detail)}", markup=False)
+
+
+def _print_places(console: "Console", result: "SweepResult") -> None:
+    folders = [cell.folder for cell in result.cells]
+    console.print()
+    if len(folders) <= LISTED_FOLDERS:
+        for folder in folders:
+            console.print(f"written: {_near(folder)}/", markup=False, soft_wrap=True)
+    else:
+        place = _near(folders[0].parent)
+        console.print(f"written: {len(folders)} cell folders in {place}/", soft_wrap=True)
+    if result.tracking:
+        console.print(f"MLflow:  {result.tracking}", markup=False, soft_wrap=True)
+
+
+def _resume(result: "SweepResult") -> str:
+    done = sum(cell.done for cell in result.cells)
+    total = sum(cell.total for cell in result.cells)
+    errors = sum(cell.errors for cell in result.cells)
+    what = "interrupted" if result.exit_code is ExitCode.INTERRUPTED else "incomplete"
+    program = Path(sys.argv[0]).name
+    command = "the same command"
+    if program.startswith("qeval"):
+        command = shlex.join(["qeval", *sys.argv[1:]])
+    failed = f", {errors} of them failed and are tried again" if errors else ""
+    return f"{what}: {done} of {total} cases are recorded{failed}. To go on: {command}"
+
+
+def _choices(cell: "CellResult") -> dict[str, str]:
+    config: Mapping[str, object] = cell.header.get("config", {})
+    named = {}
+    for group in CHOICES:
+        value = config.get(group, "")
+        named[group] = str(value.get("name", "")) if isinstance(value, Mapping) else str(value)
+    named["engine"] = str(cell.header.get("engine", ""))
+    return named
+
+
+def _facts(cell: "CellResult") -> str:
+    chosen = _choices(cell)
+    missing = f", {cell.records_missing} missing" if cell.records_missing else ""
+    errors = f", {cell.errors} errors" if cell.errors else ""
+    cases = f"{cell.done} cases{missing}{errors}"
+    return f"suite {chosen['suite']}, {cases}, executed on {chosen['engine']}"
+
+
+def _spent(cell: "CellResult") -> str:
+    tokens = cell.metrics.tokens
+    parts: list[str] = []
+    times: list[str] = []
+    if tokens.prompt is not None and tokens.completion is not None:
+        parts.append(f"tokens {tokens.prompt:,} in, {tokens.completion:,} out")
+    else:
+        parts.append("tokens unknown")
+    parts.append(f"cost {_cost(cell)}")
+    for title, latency in (
+        ("generation", cell.metrics.generation_s),
+        ("execution", cell.metrics.execution_s),
+    ):
+        if latency.p50 is not None and latency.p95 is not None:
+            times.append(f"{title} {_seconds(latency.p50)} (p95 {_seconds(latency.p95)})")
+    return "; ".join(parts) + ("\nmedian time a case: " + ", ".join(times) if times else "")
+
+
+def _seconds(value: float) -> str:
+    return f"{value * 1000:.0f} ms" if value < 1 else f"{value:.1f} s"
+
+
+def _tokens(cell: "CellResult", absent: str) -> str:
+    tokens = cell.metrics.tokens
+    if tokens.prompt is None or tokens.completion is None:
+        return absent
+    return f"{tokens.prompt + tokens.completion:,}"
+
+
+def _cost(cell: "CellResult") -> str:
+    """A price, or *unknown*; a local model's 0 is a real zero."""
+    usd = cell.metrics.cost.usd
+    if usd is None:
+        return "unknown"
+    return "$0" if usd == 0 else f"${usd:.4f}" if usd < 1 else f"${usd:,.2f}"
+
+
+def _share_of(metric: str, absent: str) -> Callable[["CellResult"], str]:
+    return lambda cell: _share(cell.metrics.overall, metric, absent)
+
+
+def _share_at(level: str, absent: str) -> Callable[["CellResult"], str]:
+    return lambda cell: _share(cell.metrics.by_difficulty.get(level, {}), HEADLINE, absent)
+
+
+def _share(metrics: "Metrics", metric: str, absent: str) -> str:
+    return f"{metrics[metric].value:.3f}" if metric in metrics else absent
+
+
+def _interval(metrics: "Metrics", metric: str, absent: str) -> str:
+    if metric not in metrics:
+        return absent
+    return f"{metrics[metric].low:.2f}{absent}{metrics[metric].high:.2f}"
+
+
+def _count(metrics: "Metrics") -> str:
+    return str(metrics[HEADLINE].denominator) if HEADLINE in metrics else "0"
+
+
+def _title(choice: str) -> str:
+    return "strategy" if choice == "prompt_strategy" else choice
+
+
+def _absent(console: "Console") -> str:
+    """*Not measured*: a dash, never a zero. Also the dash of intervals."""
+    return "–" if "utf" in console.encoding.lower() else "-"
+
+
+def _near(path: Path) -> Path:
+    try:
+        return path.absolute().relative_to(Path.cwd())
+    except ValueError:
+        return path
+
+
+def _grid() -> "Grid":
+    from rich import box
+    from rich.table import Table as Grid
+
+    return Grid(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
+
+
+def _plain(text: str) -> "RenderableType":
+    from rich.text import Text
+
+    return Text(text)

@@ -1,0 +1,178 @@
+"""Queries that stand in an answer without a code block around them."""
+
+import re
+from dataclasses import dataclass
+
+from qeval.languages.base import Language
+
+# A line of dashes is a ruler and "# Query" a heading; both are no comments outside a code block.
+_COMMENT = re.compile(
+    r"(?:\s+|--(?!-*[ \t]*\r?$)[^\n]*(?:\n|\Z)|//[^\n]*(?:\n|\Z)|/\*.*?\*/)+",
+    re.DOTALL | re.MULTILINE,
+)
+_HASHES = re.compile(r"(?:\s*#[^\n]*(?:\n|\Z))+")
+_LABEL = re.compile(r"[^\n`]{0,80}?[:：][*_\s]*")
+_CODE = re.compile(r"[*(){}\[\]$=<>;]|\bfrom\b", re.IGNORECASE)
+_STOP = re.compile(
+    r"^(?:[ \t]*(?:`{3,}|~{3,}|<\|\w+\|>|</s>|\[/?INST\]|\*\*\w|-{3,}[ \t]*\r?$)"
+    r"|#{1,6} \w(?=.*[^;,]\r?$)"
+    r"|(?:question|q|user|human|assistant|explanation|note|output|result|answer|问题|解释|说明)"
+    r"\s*\d*\s*[:：])",
+    re.IGNORECASE | re.MULTILINE,
+)
+_BULLET = re.compile(r"(?:[-*+•]|\d+[.)]) +\S")
+_TITLE = re.compile(r"[A-Z][a-z’']*[ ,:]|I |I'|[\u3000-\u303f\u3040-\u30ff\u4e00-\u9fff]")
+_SENTENCE = re.compile(r"(?:[a-z’'\"-]+,? ){3,}[^*(){}\[\]$=<>]*[.:!]$", re.IGNORECASE)
+_AFTER_SEMICOLON = re.compile(r";[ \t]+(?=(?:[A-Z][a-z]+ [a-z]|[\u4e00-\u9fff]))")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A query found in prose, with its offsets in the answer.
+
+    `complete`: something that is not the query follows it.
+    """
+
+    start: int
+    end: int
+    complete: bool
+
+
+def starts_like_query(text: str, language: Language) -> bool:
+    """Whether the first word after comments and brackets is one of the language's keywords."""
+    hashes = _HASHES.match(text)
+    position = _skip_comments(text, hashes.end() if hashes else 0)
+    return _keyword_at(text, position, language) is not None
+
+
+def _skip_comments(text: str, position: int) -> int:
+    found = _COMMENT.match(text, position)
+    position = found.end() if found else position
+    while position < len(text) and text[position] == "(":
+        found = _COMMENT.match(text, position + 1)
+        position = found.end() if found else position + 1
+    return position
+
+
+def _keyword_at(text: str, position: int, language: Language) -> str | None:
+    word = re.compile(r"[A-Za-z]+(?![\w'’])").match(text, position)
+    return word[0] if word and word[0].upper() in language.keywords else None
+
+
+def find_bare(answer: str, language: Language, begin: int = 0) -> Piece | None:
+    """The first query from offset `begin` on that starts a line or follows a label (`Answer: …`).
+
+    It goes up to where prose goes on, or to the end.
+    """
+    start = _start(answer, language, begin)
+    if start is None:
+        return None
+    end = query_end(answer, start, language)
+    return Piece(start, end, complete=answer[end:].strip() != "")
+
+
+def _start(answer: str, language: Language, position: int) -> int | None:
+    before = ""
+    for line in answer[position:].splitlines(keepends=True):
+        begin = position + len(line) - len(line.lstrip(" \t>"))
+        fresh = not before.strip() or before.rstrip().endswith((":", "：", "**"))
+        if _is_query(answer, begin, language, fresh=fresh):
+            return begin
+        label = _LABEL.match(line)
+        if label and _is_query(answer, position + label.end(), language, fresh=True):
+            return position + label.end()
+        position += len(line)
+        before = line
+    return None
+
+
+def _is_query(answer: str, begin: int, language: Language, *, fresh: bool) -> bool:
+    """Whether a query begins here; `fresh`: after a blank line, a label or at the very start.
+
+    English sentences start with "Select", "With", "Match" too: a capitalised word is a query only
+    where the rest of the line looks like code; a lower-case one only at a fresh start besides.
+    """
+    at = _skip_comments(answer, begin)
+    word = _keyword_at(answer, at, language)
+    if word is None:
+        return False
+    if at > begin and not fresh:
+        return False
+    line = answer[at:].partition("\n")[0]
+    rest = answer[at:].partition("\n\n")[0]
+    if word.isupper():
+        return line.strip() != word or bool(_CODE.search(rest))
+    return fresh and bool(_CODE.search(rest)) and not _SENTENCE.match(line.strip())
+
+
+def query_end(answer: str, start: int, language: Language) -> int:
+    """Where the query that begins at `start` ends: the first sign of prose, else the end.
+
+    Nothing inside quotes or brackets is a sign of prose.
+    """
+    inside = _Nesting(answer, start)
+    end = len(answer)
+    stop = next((m for m in _STOP.finditer(answer, start + 1) if not inside(m.start())), None)
+    if stop:
+        end = stop.start()
+    inline = next(
+        (m for m in _AFTER_SEMICOLON.finditer(answer, start, end) if not inside(m.start())), None
+    )
+    if inline:
+        end = inline.start() + 1
+    before = ""
+    position = start
+    for line in answer[start:end].splitlines(keepends=True):
+        loose = not before.strip() or before.rstrip().endswith(";")
+        if (
+            position > start
+            and loose
+            and line.strip()
+            and not inside(position)
+            and _is_prose(line.strip(), language)
+        ):
+            return position
+        position += len(line)
+        before = line
+    return end
+
+
+def _is_prose(line: str, language: Language) -> bool:
+    if line.startswith(("--", "//", "/*")):
+        return False
+    first = re.match(r"[A-Za-z]+", line)
+    if first and first[0].upper() in language.keywords and _CODE.search(line):
+        return False
+    return bool(_BULLET.match(line) or _TITLE.match(line) or _SENTENCE.match(line))
+
+
+class _Nesting:
+    """Which offsets lie inside a string, a comment or brackets that opened after `start`."""
+
+    _TOKEN = re.compile(
+        r"--[^\n]*|//[^\n]*|'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.)*\"|`[^`\n]*`|[(\[{]|[)\]}]",
+        re.DOTALL,
+    )
+
+    def __init__(self, answer: str, start: int) -> None:
+        self._spans: list[tuple[int, int]] = []
+        opened: list[int] = []
+        for token in self._TOKEN.finditer(answer, start):
+            if token[0] in "([{":
+                opened.append(token.start())
+            elif token[0] not in ")]}":
+                self._spans.append(token.span())
+            elif opened:
+                self._spans.append((opened.pop(), token.end()))
+
+    def __call__(self, position: int) -> bool:
+        return any(begin < position < end for begin, end in self._spans)
+
+
+def find_inline(answer: str, language: Language) -> Piece | None:
+    """The last span between backticks that starts like a query and has more than one word."""
+    found = None
+    for span in re.finditer(r"(?<!`)(`{1,2})(?!`)(.+?)(?<!`)\1(?!`)", answer, re.DOTALL):
+        if starts_like_query(span[2], language) and len(span[2].split()) > 1:
+            found = Piece(span.start(2), span.end(2), complete=True)
+    return found

@@ -1,7 +1,7 @@
 """Boundary rows of an adversarial instance."""
 
 from collections.abc import Mapping
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -91,7 +91,11 @@ def _odd_products(draw: Draw, rows: Mapping[str, Rows]) -> None:
 
 
 def _edge_orders(draw: Draw, rows: Mapping[str, Rows]) -> None:
-    """One order at each edge of a period, two of them without lines; odd statuses and NULLs."""
+    """One order at each edge of a period, two of them without lines; odd statuses and NULLs.
+
+    Also: several orders at one moment, a user whose only order is empty, and users who ordered
+    only in the first or only in the last second of each of three months.
+    """
     orders, lines = rows["orders"], rows["order_lines"]
     last_product = len(rows["products"])
     members = [user[0] for user in rows["users"][:20] if user[0] % 8]
@@ -111,6 +115,15 @@ def _edge_orders(draw: Draw, rows: Mapping[str, Rows]) -> None:
     for extra in (1, 2, 3):
         orders.append((number + extra, 13, EDGES[-1], "paid", None, None, None))
     lines += [(number + extra, 1, 7, extra, Decimal("9.99"), None) for extra in (1, 2)]
+    newest = rows["users"][-1][0]
+    orders.append((len(orders) + 1, newest, EDGES[-1], "paid", None, None, None))  # without lines
+    for user, moments in (
+        (newest - 1, ("2025-04-01T00:00:00", "2025-05-01T00:00:00", "2025-06-01T00:00:00")),
+        (newest - 2, ("2025-04-30T23:59:59", "2025-05-31T23:59:59", "2025-06-30T23:59:59")),
+    ):
+        for moment in map(datetime.fromisoformat, moments):
+            orders.append((len(orders) + 1, user, moment, "paid", None, None, None))
+            lines.append((len(orders), 1, last_product, 1, Decimal("1299.00"), None))
 
 
 def _edge_reviews(draw: Draw, rows: Mapping[str, Rows]) -> None:

@@ -4,7 +4,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from qeval.engines.base import EngineInfo, EngineLostError, Execution, QueryLimits
-from qeval.engines.postgres.server import Server, Sessions
+from qeval.engines.postgres.server import Server, Sessions, StaleSessionError
 from qeval.engines.warm import WarmServer
 from qeval.errors import EngineUnavailableError
 from qeval.suite import Instance
@@ -71,7 +71,7 @@ class PostgresEngine:
 
         with self._loading.setdefault(instance.key, Lock()):
             if instance.key not in self._loaded:
-                ensure(self._running(), instance, self._keep)
+                ensure(self._running(), instance, self._keep, frozenset(self._loaded))
                 self._loaded[instance.key] = instance
 
     def check(self, query: str, instance: Instance) -> None:
@@ -167,12 +167,20 @@ class PostgresEngine:
         if sessions is None:
             raise EngineLostError("the PostgreSQL engine is not started")
         self.load(instance)
-        from qeval.engines.postgres.session import StaleSessionError
-
         try:
             with sessions.lease(instance.key) as session:
                 return use(session)
         except StaleSessionError:
-            # The server was restarted, or it dropped an idle connection.
+            # The server was restarted or dropped an idle connection, or another process made room
+            # for its own instances.
+            self._load_again_if_gone(instance)
             with sessions.lease(instance.key, fresh=True) as session:
                 return use(session)
+
+    def _load_again_if_gone(self, instance: Instance) -> None:
+        from qeval.engines.postgres.load import kept
+
+        with self._loading.setdefault(instance.key, Lock()):
+            if instance.key not in kept(self._running()):
+                self._loaded.pop(instance.key, None)
+        self.load(instance)

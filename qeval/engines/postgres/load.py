@@ -23,11 +23,14 @@ from qeval.suite import Instance
 _Connection = psycopg.Connection[tuple[Any, ...]]
 
 
-def ensure(server: Server, instance: Instance, keep: int) -> str:
+def ensure(
+    server: Server, instance: Instance, keep: int, in_use: frozenset[str] = frozenset()
+) -> str:
     """Make sure the server holds `instance`; returns its fingerprint.
 
-    Safe to call from several processes at once. At most `keep` instances stay; the least recently
-    used go. Raises `InputError` where PostgreSQL refuses the suite's schema or data.
+    Safe to call from several processes at once. At most `keep` instances stay, apart from those
+    `in_use`; the least recently used go. Raises `InputError` where PostgreSQL refuses the suite's
+    schema or data.
     """
     key = instance.key
     with server.connect_owner() as admin:
@@ -39,7 +42,7 @@ def ensure(server: Server, instance: Instance, keep: int) -> str:
             _drop(admin, server, key)
             found = _build(admin, server, instance)
         _write_mark(admin, server, key, {"fingerprint": found, "used": time.time()})
-        _prune(admin, server, key, keep)
+        _prune(admin, server, in_use | {key}, keep)
     return str(found)
 
 
@@ -212,9 +215,9 @@ def _drop(admin: _Connection, server: Server, key: str, *, force: bool = True) -
     admin.execute(query + SQL(" WITH (FORCE)") if force else query)
 
 
-def _prune(admin: _Connection, server: Server, key: str, keep: int) -> None:
+def _prune(admin: _Connection, server: Server, in_use: frozenset[str], keep: int) -> None:
     for name, mark in _marks(admin, server)[keep:]:
         # One without `used` may be another process's, just being loaded.
-        if name != key and "used" in mark:
+        if name not in in_use and "used" in mark:
             with suppress(errors.ObjectInUse):
                 _drop(admin, server, name, force=False)

@@ -64,10 +64,13 @@ class Server:
         return self._connect(self.owner, key)
 
     def connect_reader(self, key: str) -> "Session":
-        """A new session for untrusted queries on an instance. Raises `EngineLostError`."""
+        """A new session for untrusted queries on an instance. Raises `StaleSessionError`."""
         from qeval.engines.postgres.session import Session
 
-        return Session(self._connect(self.reader, key))
+        try:
+            return Session(self._connect(self.reader, key))
+        except EngineLostError as error:
+            raise StaleSessionError(str(error)) from None
 
     def _connect(
         self, parameters: Mapping[str, str], key: str | None
@@ -110,6 +113,10 @@ def redacted(text: str, parameters: Mapping[str, str]) -> str:
     """`text` without the password, should a driver's message quote it."""
     secret = parameters.get("password")
     return text.replace(secret, "***") if secret else text
+
+
+class StaleSessionError(EngineLostError):
+    """No working session on an instance, and nothing of the query was sent yet."""
 
 
 class Sessions:

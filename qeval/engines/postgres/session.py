@@ -18,6 +18,7 @@ from psycopg.abc import Transformer
 
 from qeval.engines.base import EngineLostError, Execution, QueryError, QueryLimits
 from qeval.engines.postgres.failures import Failure
+from qeval.engines.postgres.server import StaleSessionError
 from qeval.engines.postgres.values import lenient_adapters
 from qeval.scoring.table import Table
 
@@ -26,10 +27,6 @@ _PATIENCE_S = 5.0
 
 _ROWS = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.SINGLE_TUPLE, pq.ExecStatus.TUPLES_CHUNK)
 _FIXED_CELL = 8
-
-
-class StaleSessionError(EngineLostError):
-    """The connection was found dead before anything of the query was sent: try another."""
 
 
 class DeadlineError(Exception):

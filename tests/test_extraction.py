@@ -10,7 +10,7 @@ from qeval.engines.base import QueryError
 from qeval.extraction import extract
 
 
-@dataclass(frozen=True)
+@dataclass
 class Hints:
     name: str
     title: str
@@ -39,7 +39,8 @@ T = 'match\n  $u isa user, has name $n;\n  $n == "Ada";\nselect $n;'
 FIELD: list[tuple[str, Hints, str, str]] = [
     # what it is, language, the answer, the query
     ("fence", SQL, f"```sql\n{Q}\n```", Q),
-    ("fence with talk around", SQL, f"Here you go:\n\n```sql\n{Q};\n```\n\nIt returns names.", Q + ";"),
+    ("fence with talk around", SQL,
+     f"Here you go:\n\n```sql\n{Q};\n```\n\nIt returns names.", Q + ";"),
     ("fence, upper-case tag", SQL, f"```SQL\n{Q}\n```", Q),
     ("fence, dialect tag", SQL, f"```postgresql\n{Q}\n```", Q),
     ("fence without tag", SQL, f"```\n{Q}\n```", Q),
@@ -57,11 +58,12 @@ FIELD: list[tuple[str, Hints, str, str]] = [
     ("query begins on the fence's line", SQL, f"```sql {Q}\nLIMIT 3\n```", Q + "\nLIMIT 3"),
     ("untagged, query on the fence's line", SQL, f"```{Q}\nLIMIT 3\n```", Q + "\nLIMIT 3"),
     ("tag on the first line inside", SQL, f"```\nsql\n{Q}\n```", Q),
-    ("attributes after the tag", SQL, f"```sql title=\"a.sql\"\n{Q}\n```", Q),
+    ("attributes after the tag", SQL, f'```sql title="a.sql"\n{Q}\n```', Q),
     ("pandoc braces", SQL, f"```{{.sql}}\n{Q}\n```", Q),
     ("windows line ends", SQL, f"Here:\r\n```sql\r\n{Q}\r\n```\r\n", Q),
     ("blank lines inside", SQL, f"```sql\n\n{MULTI}\n\n```", MULTI),
-    ("comment first in the fence", SQL, f"```sql\n-- users by id\n{Q}\n```", f"-- users by id\n{Q}"),
+    ("comment first in the fence", SQL,
+     f"```sql\n-- users by id\n{Q}\n```", f"-- users by id\n{Q}"),
     ("block comment first", SQL, f"```sql\n/* a\nb */\n{Q}\n```", f"/* a\nb */\n{Q}"),
     ("hash comment in TypeQL", TYPEQL, f"```\n# names\n{T}\n```", f"# names\n{T}"),
     ("draft, then corrected", SQL,
@@ -72,9 +74,10 @@ FIELD: list[tuple[str, Hints, str, str]] = [
      f"```sql\n{Q}\n```\nAlternatively, you could write:\n```sql\nSELECT 1\n```", Q),
     ("two alternatives", SQL,
      f"```sql\n{Q}\n```\nAlternatively:\n```sql\nSELECT 1\n```\nor so:\n```sql\nSELECT 2\n```", Q),
-    ("alternative in Chinese", SQL, f"```sql\n{Q}\n```\n\n也可以这样写：\n```sql\nSELECT 1\n```", Q),
+    ("alternative in Chinese", SQL,
+     f"```sql\n{Q}\n```\n\n也可以这样写：\n```sql\nSELECT 1\n```", Q),
     ("for another wish", SQL,
-     f"```sql\n{Q}\n```\nIf you want all users instead of one:\n\nIf you do:\n```sql\nSELECT 1\n```", Q),
+     f"```sql\n{Q}\n```\nIf you want all users:\n\nIf you do:\n```sql\nSELECT 1\n```", Q),
     ("explained in pieces", SQL,
      f"```sql\n{Q}\n```\n### Explanation\n```sql\nSELECT name\n```\ntakes the name", Q),
     ("fragment after the answer", SQL,
@@ -147,7 +150,8 @@ FIELD: list[tuple[str, Hints, str, str]] = [
     ("cypher bare", CYPHER, f"{C}\n\nThis counts the orders of every user.", C),
     ("cypher with a map", CYPHER, "MATCH (u)\nRETURN {\n  name: u.name,\n  note: 'x'\n} AS m",
      "MATCH (u)\nRETURN {\n  name: u.name,\n  note: 'x'\n} AS m"),
-    ("cypher with quoted names", CYPHER, "MATCH (n:`My Label`) RETURN n", "MATCH (n:`My Label`) RETURN n"),
+    ("cypher with quoted names", CYPHER,
+     "MATCH (n:`My Label`) RETURN n", "MATCH (n:`My Label`) RETURN n"),
     ("cypher, sentence with Match", CYPHER, f"Match the users first.\n\n{C}", C),
     ("cypher comment", CYPHER, f"// users\n{C}", f"// users\n{C}"),
     ("typeql fence", TYPEQL, f"```typeql\n{T}\n```", T),

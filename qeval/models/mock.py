@@ -15,6 +15,7 @@ Answer = Literal["gold", "wrong", "syntax_error", "garbage", "refuse", "echo", "
 _ANSWERS: tuple[Answer, ...] = (
     "gold", "wrong", "syntax_error", "garbage", "refuse", "echo", "truncated",
 )  # fmt: skip
+_counting = threading.Lock()  # not in the model, which must be picklable
 _GARBAGE = "lorem ipsum dolor sit amet 1234 %%% }{"
 _REFUSAL = "I'm sorry, but I can't help with that request."
 _STYLES = ("query", "bare", "fenced", "prose")
@@ -45,7 +46,6 @@ class MockModel:
     cache: bool = False
     reads_case = True  # the cache must tell cases apart even where prompts are equal
     _failed: Counter[str] = field(default_factory=Counter, init=False, repr=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
         for kind in self.shares if self.mode == "mixed" else (self.mode,):
@@ -119,7 +119,7 @@ class MockModel:
         if self._draw("fail", request) >= self.fail_rate:
             return
         where = f"{request.case.id}/{request.language}/{request.repeat}"
-        with self._lock:
+        with _counting:
             self._failed[where] += 1
             times = self._failed[where]
         if self.fail_times < 0 or times <= self.fail_times:

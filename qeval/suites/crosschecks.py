@@ -1,7 +1,7 @@
 """What JSON Schema can't say about a suite: ids, order keys, scales, languages, references."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -36,6 +36,10 @@ def check_entries(
     schemas: Mapping[str, str],
 ) -> None:
     """Check cases and examples against each other and the suite. Raises `InputError`."""
+    vocabularies = {
+        language: frozenset(re.findall(r"[\w-]+", _COMMENT.sub("", schema)))
+        for language, schema in schemas.items()
+    }
     faults: list[tuple[Path, KeyPath, str]] = []
     seen: dict[str, Entry] = {}
     questions: dict[tuple[str, str], str] = {}
@@ -51,7 +55,7 @@ def check_entries(
             if other != name:
                 keys = (*entry.keys, "question", language)
                 faults.append((entry.file, keys, f"same question as {other!r}"))
-        found = _entry_faults(entry.data, head, schemas)
+        found = _entry_faults(entry.data, head, vocabularies)
         faults += [(entry.file, (*entry.keys, *keys), message) for keys, message in found]
     _refuse(faults)
 
@@ -100,18 +104,20 @@ def _suite_faults(head: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def _entry_faults(
-    data: Mapping[str, Any], head: Mapping[str, Any], schemas: Mapping[str, str]
+    data: Mapping[str, Any],
+    head: Mapping[str, Any],
+    vocabularies: Mapping[str, Collection[str]],
 ) -> Iterator[Fault]:
     yield from _question_faults(data, head.get("question_languages", ("en",)))
     for part in ("gold", "scope"):
         for language in data.get(part, ()):
-            if language not in schemas:
+            if language not in vocabularies:
                 yield (part, language), f"the suite has no language {language!r}"
     yield from _answer_faults(data["answer"])
     for language, names in data.get("scope", {}).items():
-        words = set(re.findall(r"[\w-]+", _COMMENT.sub("", schemas.get(language, ""))))
+        words = vocabularies.get(language, names)
         for name in names:
-            if language in schemas and name not in words:
+            if name not in words:
                 yield (
                     ("scope", language),
                     f"{name!r} isn't in the {language} schema.{did_you_mean(name, words)}",

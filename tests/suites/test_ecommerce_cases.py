@@ -1,0 +1,101 @@
+"""The content rules of the built-in cases, computed from their golds and questions."""
+
+import re
+from collections import Counter
+
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from qeval.suite import Case, Example
+from qeval.suites import load_suite
+
+SUITE = load_suite("ecommerce")
+ENTRIES: tuple[Case | Example, ...] = (*SUITE.cases, *SUITE.examples)
+
+DIALECT_WORDS = re.compile(
+    r"\b(select|join|joins|group by|having|distinct|null|nulls|where clause|row|rows|column|"
+    r"columns|table|tables|node|nodes|edge|edges|relationship|relation|attribute|entity|subquery|"
+    r"match|label|property|foreign key|primary key|dd[./-]mm|mm[./-]dd)\b",
+    re.IGNORECASE,
+)
+VAGUE_WORDS = re.compile(r"\b(recent|recently|active|popular|often|big|cheap|good|new)\b")
+DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
+
+
+def by_id(entry: Case | Example) -> str:
+    return entry.id
+
+
+def shape(query: str) -> tuple[int, bool]:
+    """(joins, whether anything is nested) of a SQL query."""
+    tree = sqlglot.parse_one(query, read="postgres")
+    nested = len(list(tree.find_all(exp.Select))) > 1 or tree.find(exp.Window) is not None
+    return len(list(tree.find_all(exp.Join))), nested
+
+
+@pytest.mark.parametrize("case", SUITE.cases, ids=by_id)
+def test_the_difficulty_follows_from_the_gold(case: Case) -> None:
+    """easy: one table; medium: joins, nothing nested; hard: something nested."""
+    joins, nested = shape(case.gold["sql"])
+    expected = "hard" if nested else "medium" if joins else "easy"
+    assert case.difficulty == expected
+    assert case.difficulty != "medium" or 2 <= joins <= 3
+
+
+@pytest.mark.parametrize("case", SUITE.cases, ids=by_id)
+def test_the_scope_is_what_the_gold_reads(case: Case) -> None:
+    tree = sqlglot.parse_one(case.gold["sql"], read="postgres")
+    inside = {cte.alias for cte in tree.find_all(exp.CTE)}
+    tables = {table.name for table in tree.find_all(exp.Table)} - inside
+    assert set(case.scope["sql"]) == tables
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=by_id)
+def test_columns_are_named_as_declared(entry: Case | Example) -> None:
+    tree = sqlglot.parse_one(entry.gold["sql"], read="postgres")
+    assert [column.name for column in entry.answer.columns] == tree.named_selects
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=by_id)
+def test_questions_are_plain_language(entry: Case | Example) -> None:
+    english, chinese = entry.question["en"], entry.question["zh"]
+    for text in (english, chinese):
+        assert not DIALECT_WORDS.search(text)
+        for found in DATE.findall(text):
+            assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", found)
+        assert "\n" not in text
+        assert "  " not in text
+    assert not VAGUE_WORDS.search(english) or "most often" in english
+    assert re.search(r"[一-鿿]", chinese)
+    assert not re.search(r"[一-鿿][,?!;:.]", chinese), "half-width punctuation after Chinese text"
+    assert not re.search(r"[一-鿿] [一-鿿]", chinese), "a folded line left a space"
+    assert chinese[-1] in "。？"
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=by_id)
+def test_both_questions_name_the_same_literals(entry: Case | Example) -> None:
+    def numbers(text: str) -> Counter[str]:
+        return Counter(re.findall(r"(?<![\d.-])\d{4}-\d{2}-\d{2}|\d{2,}(?:\.\d+)?", text))
+
+    english = re.sub(r"(\d),(\d{3})", r"\1\2", entry.question["en"])
+    assert set(numbers(english)) == set(numbers(entry.question["zh"])), (english, entry.question)
+
+
+def test_ties_at_a_limit_are_said() -> None:
+    for entry in ENTRIES:
+        assert ("tie for the last place" in entry.question["en"]) == bool(entry.answer.top_k)
+        assert ("并列最后一位" in entry.question["zh"]) == bool(entry.answer.top_k)
+
+
+def test_relative_dates_count_from_the_reference_date() -> None:
+    for entry in ENTRIES:
+        if re.search(r"\blast \d+ days\b", entry.question["en"]):
+            assert "reference date" in entry.question["en"]
+            assert "基准日期" in entry.question["zh"]
+
+
+def test_no_trap_is_over_represented_among_few_cases() -> None:
+    sources = Counter((case.source, case.difficulty) for case in SUITE.cases)
+    assert set(sources.values()) == {4}
+    assert len({tag for case in SUITE.cases for tag in case.tags}) >= 40

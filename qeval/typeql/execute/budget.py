@@ -1,0 +1,54 @@
+"""Limits on what a query may use. Nothing runs without one, so nothing can hang."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+
+from qeval.typeql.faults import Fault
+
+BATCH = 512  # steps between two looks at the clock, counted inside the loops
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a query may use.
+
+    ``timeout_s`` is wall-clock time in seconds; ``max_steps`` counts things looked at;
+    ``max_rows`` the rows of the answer; ``max_cells`` the values held in memory at once by
+    ``distinct``, sorting, grouping and the tables of functions (some 100 bytes each).
+    """
+
+    timeout_s: float = 10.0
+    max_steps: int = 100_000_000
+    max_rows: int = 1_000_000
+    max_cells: int = 10_000_000
+
+
+class Budget:
+    """What is left of the limits of one query."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._deadline = perf_counter() + limits.timeout_s
+        self._steps = limits.max_steps
+        self._cells = limits.max_cells
+
+    def spend(self, steps: int) -> None:
+        """Count steps; raises LIM1 when the time is over and LIM3 when the steps are."""
+        self._steps -= steps
+        if perf_counter() > self._deadline:
+            raise Fault("LIM1", f"the query took more than {self.limits.timeout_s} s")
+        if self._steps < 0:
+            raise Fault("LIM3", f"the query took more than {self.limits.max_steps} steps")
+
+    def hold(self, cells: int) -> None:
+        """Count values that stay in memory; raises LIM4 when there are too many."""
+        self._cells -= cells
+        if self._cells < 0:
+            raise Fault("LIM4", f"the query holds more than {self.limits.max_cells} values")
+
+    def check_rows(self, rows: int) -> None:
+        """Raise LIM2 if the answer has grown too long."""
+        if rows > self.limits.max_rows:
+            raise Fault("LIM2", f"the answer has more than {self.limits.max_rows} rows")

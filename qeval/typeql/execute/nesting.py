@@ -1,0 +1,120 @@
+"""Steps that run a plan inside: ``or``, ``not``, ``try``."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from qeval.typeql.execute.budget import BATCH
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from qeval.typeql.execute.runtime import Layout, Row, Runtime, Transform
+    from qeval.typeql.ir.variables import Var
+    from qeval.typeql.plan import steps as s
+
+_CHUNK = 256  # rows that go through a branch together
+
+
+def branching(step: s.Branching, layout: Layout, runtime: Runtime, compile_plan: Any) -> Transform:
+    """Run every branch on every row; equal results of one row count once."""
+    width = layout.width
+    branches: list[tuple[Transform, Callable[[Row], Row]]] = []
+    for plan in step.branches:
+        inner = layout.copy()
+        transform = compile_plan(plan, inner, runtime)
+        branches.append((transform, _picker(range(width), step.targets, inner)))
+    for target in step.targets:
+        layout.add(target)
+    spend = runtime.budget.spend
+
+    def run(rows: Iterable[Row]) -> Iterator[Row]:
+        for chunk in _chunks(rows):
+            seen: set[Row] = set()
+            for transform, pick in branches:
+                spent = 0
+                for result in transform(chunk):
+                    row = pick(result)
+                    spent += 1
+                    if spent > BATCH:
+                        spend(spent)
+                        spent = 0
+                    if row not in seen:
+                        seen.add(row)
+                        yield row
+                spend(spent)
+
+    return run
+
+
+def rejecting(step: s.Rejecting, layout: Layout, runtime: Runtime, compile_plan: Any) -> Transform:
+    """Keep rows for which the inner plan finds nothing; rows that look alike are asked once."""
+    transform = compile_plan(step.body, layout.copy(), runtime)
+    slots = [layout.slots[var] for var in step.inputs]
+    hold = runtime.budget.hold
+
+    def run(rows: Iterable[Row]) -> Iterator[Row]:
+        known: dict[Row, bool] = {}
+        for row in rows:
+            key = tuple(row[slot] for slot in slots)
+            found = known.get(key)
+            if found is None:
+                found = next(transform((row,)), None) is not None
+                known[key] = found
+                hold(len(key) + 1)
+            if not found:
+                yield row
+        hold(-sum(len(key) + 1 for key in known))
+
+    return run
+
+
+def attempting(
+    step: s.Attempting, layout: Layout, runtime: Runtime, compile_plan: Any
+) -> Transform:
+    """Extend rows by what the inner plan finds, or by empty slots if that is nothing."""
+    width = layout.width
+    inner = layout.copy()
+    transform = compile_plan(step.body, inner, runtime)
+    pick = _picker(range(width), step.targets, inner)
+    for target in step.targets:
+        layout.add(target)
+    empty = (None,) * len(step.targets)
+
+    def run(rows: Iterable[Row]) -> Iterator[Row]:
+        for row in rows:
+            found = False
+            for result in transform((row,)):
+                found = True
+                yield pick(result)
+            if not found:
+                yield row + empty
+
+    return run
+
+
+def _picker(kept: Sequence[int], targets: tuple[Var, ...], layout: Layout) -> Callable[[Row], Row]:
+    """Return a function that puts a branch's row into the order of slots outside."""
+    slots = [*kept, *(layout.slots[target] for target in targets)]
+    if slots == list(range(layout.width)):
+        return lambda row: row
+    return picker(slots)
+
+
+def picker(slots: list[int]) -> Callable[[Row], Row]:
+    """Return a function from a row to the tuple of some of its slots."""
+    from operator import itemgetter
+
+    if not slots:
+        return lambda _row: ()
+    if len(slots) == 1:
+        only = slots[0]
+        return lambda row: (row[only],)
+    return itemgetter(*slots)
+
+
+def _chunks(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    iterator = iter(rows)
+    while chunk := list(islice(iterator, _CHUNK)):
+        yield chunk

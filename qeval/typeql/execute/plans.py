@@ -1,0 +1,79 @@
+"""Compilation of plans: each step becomes a function from rows to rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qeval.typeql.execute import computing, nesting, scanning, typing_steps, walking
+from qeval.typeql.plan import steps as s
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from qeval.typeql.execute.runtime import Layout, Row, Runtime, Transform
+
+# Generators resume each other on Python's stack: long chains are cut by collecting the rows.
+_LONGEST_CHAIN = 60
+
+_COMPILERS = {
+    s.ScanThings: scanning.scan_things,
+    s.ScanTypes: scanning.scan_types,
+    s.FindByIid: scanning.find_by_iid,
+    s.FindByValue: scanning.find_by_value,
+    s.AttributesOf: walking.attributes_of,
+    s.OwnersOf: walking.owners_of,
+    s.CheckOwns: walking.check_owns,
+    s.PlayersOf: walking.players_of,
+    s.RelationsOf: walking.relations_of,
+    s.EdgesBetween: walking.edges_between,
+    s.TypesOf: typing_steps.types_of,
+    s.InstancesOf: typing_steps.instances_of,
+    s.CheckIsa: typing_steps.check_isa,
+    s.TypesAlong: typing_steps.types_along,
+    s.CheckTypes: typing_steps.check_types,
+    s.CheckPresent: typing_steps.check_present,
+    s.Comparing: computing.comparing,
+    s.Assigning: computing.assigning,
+    s.Identifying: computing.identifying,
+    s.Differing: computing.differing,
+    s.Calling: computing.calling,
+}
+_NESTING = {
+    s.Branching: nesting.branching,
+    s.Rejecting: nesting.rejecting,
+    s.Attempting: nesting.attempting,
+}
+
+
+def compile_plan(plan: s.Plan, layout: Layout, runtime: Runtime) -> Transform:
+    """Return a function from rows in a layout to rows extended by what the plan binds.
+
+    ``layout`` is extended accordingly.
+    """
+    transforms: list[Transform] = []
+    for step in plan.steps:
+        if type(step) in _NESTING:
+            compiled = _NESTING[type(step)](step, layout, runtime, compile_plan)  # type: ignore[arg-type]
+        else:
+            compiled = _COMPILERS[type(step)](step, layout, runtime)  # type: ignore[arg-type]
+        transforms.append(compiled)
+    return _chained(transforms, runtime)
+
+
+def _chained(transforms: list[Transform], runtime: Runtime) -> Transform:
+    def run(rows: Iterable[Row]) -> Iterator[Row]:
+        for position, transform in enumerate(transforms, start=1):
+            rows = transform(rows)
+            if position % _LONGEST_CHAIN == 0:
+                rows = _collected(rows, runtime)
+        return iter(rows)
+
+    return run
+
+
+def _collected(rows: Iterable[Row], runtime: Runtime) -> list[Row]:
+    collected: list[Row] = []
+    for row in rows:
+        runtime.budget.hold(len(row))
+        collected.append(row)
+    return collected

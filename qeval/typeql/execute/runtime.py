@@ -1,0 +1,58 @@
+"""What the steps of one query share while they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from qeval.typeql.execute.budget import Budget
+    from qeval.typeql.ir.functions import Signature
+    from qeval.typeql.ir.variables import Var
+    from qeval.typeql.schema import Schema
+    from qeval.typeql.store import Store
+    from qeval.typeql.values import ValueType
+
+Row: TypeAlias = tuple[Any, ...]
+Transform: TypeAlias = Callable[[Iterable[Row]], Iterator[Row]]
+Slots: TypeAlias = "dict[Var, int]"
+
+
+class Caller(Protocol):
+    """Answers function calls."""
+
+    def call(self, function: Signature, arguments: Row) -> Iterable[Row]:
+        """Return the results of a function for arguments, each once for every time it arises."""
+        ...
+
+
+class Runtime:
+    """The database, the limits, and the functions of a query."""
+
+    def __init__(self, schema: Schema, store: Store, budget: Budget, caller: Caller) -> None:
+        self.schema = schema
+        self.store = store
+        self.budget = budget
+        self.caller = caller
+
+
+class Layout:
+    """Which slot of a row holds which variable, growing as steps bind more."""
+
+    def __init__(self, variables: Iterable[Var], value_types: dict[Var, ValueType]) -> None:
+        self.slots: dict[Var, int] = {}
+        self.width = 0
+        self.value_types = value_types
+        for var in variables:
+            self.add(var)
+
+    def add(self, var: Var) -> None:
+        """Give the next slot to a variable."""
+        self.slots[var] = self.width
+        self.width += 1
+
+    def copy(self) -> Layout:
+        """Return an independent copy."""
+        other = Layout((), self.value_types)
+        other.slots, other.width = self.slots.copy(), self.width
+        return other

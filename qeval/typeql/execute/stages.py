@@ -1,0 +1,159 @@
+"""Execution of pipelines: each stage a function from rows to rows."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from qeval.typeql.check.annotate import Known, reducer_type
+from qeval.typeql.execute.budget import BATCH
+from qeval.typeql.execute.matching import compile_match
+from qeval.typeql.execute.nesting import picker
+from qeval.typeql.execute.reducing import reduce_rows
+from qeval.typeql.ir import pipelines as p
+from qeval.typeql.ir.variables import Var
+from qeval.typeql.store import Attribute
+from qeval.typeql.values import DateTimeTz
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from qeval.typeql.execute.budget import Budget
+    from qeval.typeql.execute.runtime import Row, Runtime, Slots, Transform
+    from qeval.typeql.ir.variables import Registry
+    from qeval.typeql.plan.estimate import Estimator
+
+
+class StageCompiler:
+    """Compiles stages one after the other.
+
+    ``columns`` are the variables of the rows between the stages compiled so far and the next, and
+    ``known`` what is known of them.
+    """
+
+    def __init__(
+        self,
+        columns: tuple[Var, ...],
+        known: Known,
+        registry: Registry,
+        estimator: Estimator,
+        runtime: Runtime,
+        *,
+        as_set: bool,
+    ) -> None:
+        self.columns = columns
+        self.known = known
+        self._registry = registry
+        self._estimator = estimator
+        self._runtime = runtime
+        self._as_set = as_set
+
+    def compile(self, stages: Sequence[p.Stage]) -> Transform:
+        """Return the function of all stages together."""
+        transforms = [self._compile(stage) for stage in stages]
+
+        def run(rows: Iterable[Row]) -> Iterator[Row]:
+            for transform in transforms:
+                rows = transform(rows)
+            return iter(rows)
+
+        return run
+
+    def slots(self) -> Slots:
+        """Return the slot of each column."""
+        return {var: slot for slot, var in enumerate(self.columns)}
+
+    def _compile(self, stage: p.Stage) -> Transform:
+        slots, budget = self.slots(), self._runtime.budget
+        match stage:
+            case p.Match():
+                return self._compile_match(stage)
+            case p.Select():
+                self.columns = stage.variables
+                pick = picker([slots[var] for var in stage.variables])
+                return lambda rows: map(pick, rows)
+            case p.Sort():
+                keys = [(slots[var], descending) for var, descending in stage.keys]
+                return lambda rows: iter(_sorted(rows, keys, budget))
+            case p.Offset():
+                return lambda rows: _skip(rows, stage.count, budget)
+            case p.Limit():
+                return lambda rows: islice(rows, min(stage.count, 2**62))
+            case p.Require():
+                required = [slots[var] for var in stage.variables]
+                return lambda rows: (
+                    row for row in rows if all(row[slot] is not None for slot in required)
+                )
+            case p.Distinct():
+                return lambda rows: _distinct(rows, budget)
+            case p.Reduce():
+                return self._compile_reduce(stage)
+
+    def _compile_match(self, stage: p.Match) -> Transform:
+        transform = compile_match(
+            stage,
+            self.columns,
+            self.known.concepts,
+            self._registry,
+            self._estimator,
+            self._runtime,
+            as_set=self._as_set,
+        )
+        types = stage.block.root.types
+        self.known.concepts.update((var, t) for var, t in types.items() if isinstance(var, Var))
+        self.known.values.update(stage.block.value_types)
+        self.columns = stage.outputs
+        return transform
+
+    def _compile_reduce(self, stage: p.Reduce) -> Transform:
+        slots, budget = self.slots(), self._runtime.budget
+        reducers = [reducer for _, reducer in stage.reductions]
+        types = [reducer_type(self._runtime.schema, r, self.known) for r in reducers]
+        groupby = [slots[var] for var in stage.groupby]
+        targets = [target for target, _ in stage.reductions]
+        self.known.values.update(zip(targets, types, strict=True))
+        self.columns = (*targets, *stage.groupby)
+        return lambda rows: iter(reduce_rows(rows, slots, reducers, groupby, types, budget))
+
+
+def _sorted(rows: Iterable[Row], keys: list[tuple[int, bool]], budget: Budget) -> list[Row]:
+    """Sort by several keys, the last one first since sorting is stable; empty comes first."""
+    collected = []
+    for row in rows:
+        budget.hold(len(row) + 1)
+        collected.append(row)
+    for slot, descending in reversed(keys):
+        collected.sort(key=_sort_key(slot), reverse=descending)
+    return collected
+
+
+def _sort_key(slot: int) -> Callable[[Row], tuple[bool, Any]]:
+    def key(row: Row) -> tuple[bool, Any]:
+        held = row[slot]
+        if held is None:
+            return False, 0
+        value = held.value if held.__class__ is Attribute else held
+        return True, value.nanos if value.__class__ is DateTimeTz else value
+
+    return key
+
+
+def _skip(rows: Iterable[Row], count: int, budget: Budget) -> Iterator[Row]:
+    iterator = iter(rows)
+    left = count
+    while left > 0:
+        skipped = sum(1 for _ in islice(iterator, min(left, BATCH)))
+        if not skipped:
+            return
+        budget.spend(skipped)
+        left -= skipped
+    yield from iterator
+
+
+def _distinct(rows: Iterable[Row], budget: Budget) -> Iterator[Row]:
+    seen: set[Row] = set()
+    for row in rows:
+        if row not in seen:
+            seen.add(row)
+            budget.hold(len(row) + 1)
+            yield row

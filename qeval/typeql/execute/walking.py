@@ -1,0 +1,235 @@
+"""Steps that follow ownerships and role players from what is bound."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from qeval.typeql.execute.budget import BATCH
+from qeval.typeql.execute.expressions import compile_tests
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from qeval.typeql.execute.budget import Budget
+    from qeval.typeql.execute.runtime import Layout, Row, Runtime, Transform
+    from qeval.typeql.plan import steps as s
+    from qeval.typeql.schema import Type
+
+
+
+def attributes_of(step: s.AttributesOf, layout: Layout, runtime: Runtime) -> Transform:
+    """From owners to attributes, keeping those that pass the tests."""
+    slot = layout.slots[step.owner]
+    types = runtime.schema.members(step.types)
+    tests = {
+        type_: None if type_.value_type is None else compile_tests(step.tests, type_.value_type)
+        for type_ in types
+    }
+    find = _one_type(types[0], tests[types[0]]) if len(types) == 1 else _many_types(tests)
+    if step.attribute is None:
+        return _exists(find, slot, runtime.budget)
+    layout.add(step.attribute)
+    return _expand(find, slot, runtime.budget)
+
+
+def _one_type(type_: Type, test: Callable[[Any], bool] | None) -> Callable[[Any], Any]:
+    if test is None:
+        return lambda owner: owner.has.get(type_, ())
+    return lambda owner: [a for a in owner.has.get(type_, ()) if test(a.value)]
+
+
+def _many_types(tests: dict[Type, Callable[[Any], bool] | None]) -> Callable[[Any], Any]:
+    def find(owner: Any) -> list[Any]:
+        found = []
+        for type_, attributes in owner.has.items():
+            if type_ in tests:
+                test = tests[type_]
+                found += attributes if test is None else [a for a in attributes if test(a.value)]
+        return found
+
+    return find
+
+
+def owners_of(step: s.OwnersOf, layout: Layout, runtime: Runtime) -> Transform:
+    """From attributes to owners of some types."""
+    slot = layout.slots[step.attribute]
+    allowed = step.types
+
+    def find(attribute: Any) -> list[Any]:
+        found: list[Any] = []
+        for type_, owners in attribute.owners.items():
+            if type_.bit & allowed:
+                found += owners
+        return found
+
+    if step.owner is None:
+        return _exists(find, slot, runtime.budget)
+    layout.add(step.owner)
+    return _expand(find, slot, runtime.budget)
+
+
+def players_of(step: s.PlayersOf, layout: Layout, runtime: Runtime) -> Transform:
+    """From relations to players, with their roles if those are wanted."""
+    slot = layout.slots[step.relation]
+    return _across(step.player, step.role, "players", slot, step.roles, step.types, layout, runtime)
+
+
+def relations_of(step: s.RelationsOf, layout: Layout, runtime: Runtime) -> Transform:
+    """From players to relations, with the roles played if those are wanted."""
+    slot = layout.slots[step.player]
+    return _across(step.relation, step.role, "plays", slot, step.roles, step.types, layout, runtime)
+
+
+def _across(
+    target: Any,
+    role: Any,
+    field: str,
+    slot: int,
+    roles: int,
+    allowed: int,
+    layout: Layout,
+    runtime: Runtime,
+) -> Transform:
+    """Follow ``players`` of a relation or ``plays`` of a player; the two are mirror images."""
+    role_types = runtime.schema.members(roles)
+    if role is not None:
+        if target is not None:
+            layout.add(target)
+        layout.add(role)
+        return _with_roles(field, slot, role_types, allowed, runtime.budget, bind=target is not None)
+    find = _ends(field, role_types, _filter_needed(field, role_types, allowed), allowed)
+    if target is None:
+        return _exists(find, slot, runtime.budget)
+    layout.add(target)
+    return _expand(find, slot, runtime.budget)
+
+
+def _filter_needed(field: str, roles: list[Type], allowed: int) -> bool:
+    """Tell whether something of another type could be at the other end."""
+    possible = 0
+    for role in roles:
+        possible |= role.players if field == "players" else role.relations
+    return bool(possible & ~allowed)
+
+
+def _ends(
+    field: str, roles: list[Type], filtered: bool, allowed: int  # noqa: FBT001
+) -> Callable[[Any], Any]:
+    if len(roles) == 1:
+        role = roles[0]
+        if field == "players":
+            if not filtered:
+                return lambda thing: thing.players.get(role, ())
+            return lambda thing: [
+                end for end in thing.players.get(role, ()) if end.type.bit & allowed
+            ]
+        if not filtered:
+            return lambda thing: thing.plays.get(role, ())
+        return lambda thing: [end for end in thing.plays.get(role, ()) if end.type.bit & allowed]
+    wanted = frozenset(roles)
+
+    def find(thing: Any) -> list[Any]:
+        return [
+            end
+            for role, ends in getattr(thing, field).items()
+            if role in wanted
+            for end in ends
+            if end.type.bit & allowed
+        ]
+
+    return find
+
+
+def _with_roles(
+    field: str, slot: int, roles: list[Type], allowed: int, budget: Budget, *, bind: bool
+) -> Transform:
+    wanted = frozenset(roles)
+    spend = budget.spend
+
+    def run(rows: Iterable[Row]) -> Iterator[Row]:
+        spent = 0
+        for row in rows:
+            for role, ends in getattr(row[slot], field).items():
+                if role not in wanted:
+                    continue
+                spent += len(ends)
+                for end in ends:
+                    if end.type.bit & allowed:
+                        yield (*row, end, role) if bind else (*row, role)
+            spent += 1
+            if spent > BATCH:
+                spend(spent)
+                spent = 0
+        spend(spent)
+
+    return run
+
+
+def edges_between(step: s.EdgesBetween, layout: Layout, runtime: Runtime) -> Transform:
+    """Test for an edge between a relation and a player, or bind its roles."""
+    relation, player = layout.slots[step.relation], layout.slots[step.player]
+    roles = frozenset(runtime.schema.members(step.roles))
+    if step.role is None:
+
+        def linked(row: Row) -> bool:
+            end = row[player]
+            return any(
+                end in ends for role, ends in row[relation].players.items() if role in roles
+            )
+
+        return lambda rows: (row for row in rows if linked(row))
+    if step.role_bound:
+        role_slot = layout.slots[step.role]
+        return lambda rows: (
+            row for row in rows if row[player] in row[relation].players.get(row[role_slot], ())
+        )
+    layout.add(step.role)
+    return lambda rows: (
+        (*row, role)
+        for row in rows
+        for role, ends in row[relation].players.items()
+        if role in roles and row[player] in ends
+    )
+
+
+def check_owns(step: s.CheckOwns, layout: Layout, _runtime: Runtime) -> Transform:
+    """Test an ownership."""
+    owner, attribute = layout.slots[step.owner], layout.slots[step.attribute]
+    return lambda rows: (
+        row for row in rows if row[attribute] in row[owner].has.get(row[attribute].type, ())
+    )
+
+
+def _expand(find: Callable[[Any], Any], slot: int, budget: Budget) -> Transform:
+    spend = budget.spend
+
+    def run(rows: Iterable[Row]) -> Iterator[Row]:
+        spent = 0
+        for row in rows:
+            found = find(row[slot])
+            spent += 1 + len(found)
+            for thing in found:
+                yield (*row, thing)
+            if spent > BATCH:
+                spend(spent)
+                spent = 0
+        spend(spent)
+
+    return run
+
+
+def _exists(find: Callable[[Any], Any], slot: int, budget: Budget) -> Transform:
+    spend = budget.spend
+
+    def run(rows: Iterable[Row]) -> Iterator[Row]:
+        spent = 0
+        for row in rows:
+            spent += 1
+            if find(row[slot]):
+                yield row
+            if spent > BATCH:
+                spend(spent)
+                spent = 0
+        spend(spent)
+
+    return run

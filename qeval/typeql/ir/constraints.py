@@ -1,0 +1,259 @@
+"""The constraints a pattern is made of.
+
+A constraint names its variables and says how it treats them: it *binds* them, or it *needs* them
+bound. Where a label may stand instead of a variable the field holds a :class:`LabelRef`, which
+type inference resolves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from qeval.typeql.ir.expressions import Constant, inputs
+from qeval.typeql.ir.variables import Var
+
+if TYPE_CHECKING:
+    from qeval.typeql.ir.expressions import Expression
+    from qeval.typeql.ir.functions import Signature
+    from qeval.typeql.syntax.ast import Kind, Span
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRef:
+    """A type label as written, ``relation:role`` for roles."""
+
+    label: str
+    span: Span
+
+
+TypeTerm: TypeAlias = Var | LabelRef
+ValueTerm: TypeAlias = Var | Constant
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constraint:
+    """What all constraints share."""
+
+    span: Span
+
+    def terms(self) -> tuple[object, ...]:
+        """Return the fields that may be variables."""
+        raise NotImplementedError
+
+    def binds(self) -> tuple[Var, ...]:
+        """Return the variables it gives a value to."""
+        return tuple(term for term in self.terms() if isinstance(term, Var))
+
+    def needs(self) -> tuple[Var, ...]:
+        """Return the variables that must have a value before."""
+        return ()
+
+    def variables(self) -> tuple[Var, ...]:
+        """Return all its variables."""
+        return (*self.binds(), *self.needs())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Isa(Constraint):
+    """``thing isa type``; ``exact`` for ``isa!``."""
+
+    thing: Var
+    type: TypeTerm
+    exact: bool = False
+
+    def terms(self) -> tuple[object, ...]:
+        return self.thing, self.type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Iid(Constraint):
+    """``thing iid 0x…``."""
+
+    thing: Var
+    iid: str
+
+    def terms(self) -> tuple[object, ...]:
+        return (self.thing,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Has(Constraint):
+    """``owner has attribute``; the attribute's type is a separate ``isa``."""
+
+    owner: Var
+    attribute: Var
+
+    def terms(self) -> tuple[object, ...]:
+        return self.owner, self.attribute
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Links(Constraint):
+    """``relation links (role: player)``: one edge."""
+
+    relation: Var
+    player: Var
+    role: Var
+
+    def terms(self) -> tuple[object, ...]:
+        return self.relation, self.player, self.role
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DifferentEdges(Constraint):
+    """Two players written in one relation statement are two edges, never one edge twice."""
+
+    one: Links
+    other: Links
+
+    def terms(self) -> tuple[object, ...]:
+        return ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Is(Constraint):
+    """``left is right``: the same concept."""
+
+    left: Var
+    right: Var
+
+    def terms(self) -> tuple[object, ...]:
+        return self.left, self.right
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compare(Constraint):
+    """``left op right`` by value."""
+
+    op: str
+    left: ValueTerm
+    right: ValueTerm
+
+    def terms(self) -> tuple[object, ...]:
+        return self.left, self.right
+
+    def binds(self) -> tuple[Var, ...]:
+        return ()
+
+    def needs(self) -> tuple[Var, ...]:
+        return tuple(term for term in self.terms() if isinstance(term, Var))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Let(Constraint):
+    """``let target = expression``."""
+
+    target: Var
+    expression: Expression
+
+    def terms(self) -> tuple[object, ...]:
+        return (self.target,)
+
+    def needs(self) -> tuple[Var, ...]:
+        return tuple(inputs(self.expression))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call(Constraint):
+    """``let targets in function(arguments)``; ``optional`` are the targets marked with ``?``."""
+
+    targets: tuple[Var, ...]
+    function: Signature
+    arguments: tuple[Var, ...]
+    optional: frozenset[Var] = frozenset()
+
+    def terms(self) -> tuple[object, ...]:
+        return self.targets
+
+    def needs(self) -> tuple[Var, ...]:
+        return self.arguments
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IsKind(Constraint):
+    """``entity $t`` and its like."""
+
+    kind: Kind
+    type: Var
+
+    def terms(self) -> tuple[object, ...]:
+        return (self.type,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HasLabel(Constraint):
+    """``$t label person``."""
+
+    type: Var
+    label: LabelRef
+
+    def terms(self) -> tuple[object, ...]:
+        return self.type, self.label
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoleName(Constraint):
+    """A role given by its bare name, whichever relation it belongs to."""
+
+    role: Var
+    name: str
+
+    def terms(self) -> tuple[object, ...]:
+        return (self.role,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HasValueType(Constraint):
+    """``$t value string``; the name may be no value type at all."""
+
+    type: TypeTerm
+    value_type: str
+
+    def terms(self) -> tuple[object, ...]:
+        return (self.type,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sub(Constraint):
+    """``sub`` (``exact``: ``sub!``)."""
+
+    subtype: TypeTerm
+    supertype: TypeTerm
+    exact: bool = False
+
+    def terms(self) -> tuple[object, ...]:
+        return self.subtype, self.supertype
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Owns(Constraint):
+    """``owner owns attribute``, between types."""
+
+    owner: TypeTerm
+    attribute: TypeTerm
+
+    def terms(self) -> tuple[object, ...]:
+        return self.owner, self.attribute
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plays(Constraint):
+    """``player plays role``, between types."""
+
+    player: TypeTerm
+    role: TypeTerm
+
+    def terms(self) -> tuple[object, ...]:
+        return self.player, self.role
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relates(Constraint):
+    """``relation relates role``, between types."""
+
+    relation: TypeTerm
+    role: TypeTerm
+
+    def terms(self) -> tuple[object, ...]:
+        return self.relation, self.role

@@ -1,0 +1,110 @@
+"""From the text of a read query to something that runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qeval.typeql.answers import Answer
+from qeval.typeql.check.annotate import Known, annotate_stages
+from qeval.typeql.check.fetches import annotate_fetch
+from qeval.typeql.check.functions import annotate_functions, find_recursion
+from qeval.typeql.concepts import concept_of
+from qeval.typeql.execute.fetching import FetchCompiler
+from qeval.typeql.execute.functions import FunctionTables
+from qeval.typeql.execute.runtime import Runtime
+from qeval.typeql.execute.stages import StageCompiler
+from qeval.typeql.faults import Fault, within
+from qeval.typeql.plan.estimate import Estimator
+from qeval.typeql.syntax import ast
+from qeval.typeql.translate.fetches import translate_pipeline
+from qeval.typeql.translate.functions import translate_functions
+from qeval.typeql.translate.scope import Scope
+from qeval.typeql.translate.stages import MAX_STAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qeval.typeql.execute.budget import Budget
+    from qeval.typeql.ir.functions import Signature
+    from qeval.typeql.ir.pipelines import Pipeline
+    from qeval.typeql.schema import Schema
+    from qeval.typeql.store import Store
+
+_WRITES = (ast.Insert, ast.Put, ast.Update, ast.Delete)
+
+
+def compile_functions(schema: Schema) -> dict[str, Signature]:
+    """Translate and check the functions of a schema.
+
+    Raises FRP… / DEX30 for a fault inside one, FUN9 and FIN… (ending in SCT5, SRV18, TSV6) for
+    bad recursion and types, as the server does when a schema is committed.
+    """
+    with within("DEX30"):
+        functions = translate_functions(schema.functions.values(), {})
+    own = [function for function in functions.values() if function.body is not None]
+    with within("SCT5", "SRV18", "TSV6"):
+        find_recursion(own)
+        annotate_functions(schema, own, abstract=True)
+    return functions
+
+
+def check_readable(query: ast.Query) -> ast.Pipeline:
+    """Return the pipeline of a read query; raises TSV8, TSV9, QEX18 or QEX21 for others."""
+    pipeline = query.body
+    if not isinstance(pipeline, ast.Pipeline):
+        raise Fault("TSV8", "a read transaction cannot change the schema", query.span)
+    if any(isinstance(stage, _WRITES) for stage in pipeline.stages):
+        raise Fault("TSV9", "a read transaction cannot write", query.span)
+    if len(pipeline.stages) > MAX_STAGES:
+        raise Fault("QEX18", f"a query has at most {MAX_STAGES} stages", query.span)
+    if pipeline.given is not None:
+        raise Fault("QEX21", "the query expects rows to be given", pipeline.given.span)
+    return pipeline
+
+
+def compile_query(
+    schema: Schema, functions: Mapping[str, Signature], query: ast.Query
+) -> Pipeline:
+    """Translate and check a read query."""
+    source = check_readable(query)
+    with within("QEX7"):
+        known = translate_functions(source.functions, functions)
+        pipeline = translate_pipeline(Scope(known), source)
+    local = [known[name] for name in dict.fromkeys(f.name for f in source.functions)]
+    with within("QEX5"):
+        if local:
+            find_recursion(known.values())
+    with within("QUA2", "QEX8"):
+        annotate_functions(schema, local)
+    known_types = Known()
+    with within("QEX8"):
+        annotate_stages(schema, pipeline.registry, pipeline.stages, known_types)
+        if pipeline.fetch is not None:
+            annotate_fetch(schema, pipeline.fetch, known_types)
+    return pipeline
+
+
+def run_query(schema: Schema, store: Store, pipeline: Pipeline, budget: Budget) -> Answer:
+    """Run a checked query."""
+    estimator = Estimator(schema, store)
+    tables = FunctionTables(estimator)
+    runtime = tables.runtime = Runtime(schema, store, budget, tables)
+    compiler = StageCompiler((), Known(), pipeline.registry, estimator, runtime, as_set=True)
+    transform = compiler.compile(pipeline.stages)
+    with within("REX5", "PEX7"):
+        if pipeline.fetch is not None:
+            fetcher = FetchCompiler(compiler.columns, compiler.known, tables, estimator)
+            build = fetcher.compile(pipeline.fetch)
+            documents = []
+            for row in transform([()]):
+                documents.append(build(row))
+                budget.check_rows(len(documents))
+            return Answer("documents", documents=documents)
+        slots = compiler.slots()
+        order = [slots[var] for var in pipeline.outputs]
+        rows = []
+        for row in transform([()]):
+            rows.append(tuple([concept_of(row[slot]) for slot in order]))
+            budget.check_rows(len(rows))
+        columns = tuple(var.name or "" for var in pipeline.outputs)
+        return Answer("rows", columns, rows)

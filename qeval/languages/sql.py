@@ -77,7 +77,8 @@ def _parse(query: str) -> list[dict[str, Any]]:
             raise QueryError(
                 "runtime_error", "the query nests too deeply", code=_TOO_COMPLEX
             ) from None
-        _syntax_error(query, message, error.args[1] if len(error.args) > 1 else None)
+        index = error.args[1] if len(error.args) > 1 else None
+        _syntax_error(query, message, len(query) if index is None else index)
     statements: list[dict[str, Any]] = parsed.get("stmts", [])
     return statements
 

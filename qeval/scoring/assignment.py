@@ -53,8 +53,10 @@ class Problem:
     def related(self, gold: Counter[Any], predicted: Counter[Any]) -> bool:
         """Whether two bags relate as asked (blocks have the right sizes already)."""
         if self.relation == "equal":
-            return gold == predicted
-        return predicted <= gold if self.relation == "inside" else gold <= predicted
+            return dict.__eq__(gold, predicted)  # Counter's own is ten times slower
+        few, many = (gold, predicted) if self.relation == "around" else (predicted, gold)
+        held = many.get
+        return all(held(row, 0) >= count for row, count in few.items())
 
     def holds(self, mapping: Assignment) -> bool:
         """Whether whole rows relate as asked under a mapping."""

@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_UP, Context, Decimal
-from math import floor, isinf
+from itertools import repeat
+from math import floor, isinf, isnan
 from typing import Any, Literal
 from unicodedata import is_normalized, normalize
 
@@ -25,7 +26,7 @@ Numbering = Callable[[Number], Hashable]
 
 _NONE = type(None)
 _NUMBERS = {int, float, Decimal}
-_EXACT = Context(prec=200_000, Emax=MAX_EMAX, Emin=MIN_EMIN)
+_EXACT = Context(prec=200_000, rounding=ROUND_HALF_UP, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _SURE_BELOW = 1e9  # x·10^scale below this is known to 1e-7, so rounding is safe away from a half
 _NOT_A_HALF = 0.4999
 _LONGEST = 100_000  # digits before the point that are worth shifting
@@ -63,8 +64,6 @@ def view_of(column: Column, values: Sequence[Any], policy: Policy) -> View:
 
 def _inferred(values: Collection[Any]) -> str:
     classes = set(map(type, values)) - {_NONE}
-    if classes == {float} or classes == {Decimal}:
-        classes = set(map(type, [v for v in values if v is not None and v == v])) or {float}  # noqa: PLR0124
     for name, allowed in _INFERRED:
         if classes and classes <= allowed:
             return name
@@ -122,20 +121,31 @@ class Coercion:
 
     def keys(self, values: Sequence[Any]) -> Sequence[Hashable]:
         """One exact key per cell of a column of canonical values."""
-        kind = self.view.type
         classes = set(map(type, values))
-        some = classes - {_NONE}
-        if len(some) == 1 and kind != "node":
-            only = next(iter(some))
-            if only is str and kind not in ("date", "datetime", "duration"):
-                return self._texts(values)
-            if kind in _UNCHANGED.get(only, ()) and not self.view.scale:
-                return values
-            if only in (int, float, Decimal):
-                known = {value: self.key(value) for value in set(values)}
-                return [known[value] for value in values]
+        holes = _NONE in classes
+        classes.discard(_NONE)
+        if len(classes) == 1 and self.kinds is None:
+            whole = self._whole(classes.pop(), values, holes=holes)
+            if whole is not None:
+                return whole
         key = self.key
         return [None if value is None else key(value) for value in values]
+
+    def _whole(self, cls: type, values: Sequence[Any], *, holes: bool) -> Sequence[Hashable] | None:
+        """Keys of a column of one type without a call per cell; None where that isn't possible."""
+        kind, scale = self.view.type, self.view.scale
+        if cls is str:
+            return None if kind in ("date", "datetime", "duration") else self._texts(values)
+        if cls in (date, datetime):
+            return values if kind == _OWN[cls] or kind not in ("date", "datetime") else None
+        if cls is bool:
+            return values if kind == "bool" else None
+        if cls not in _NUMBERS or kind == "bool":
+            return None
+        if kind == "decimal" and scale is not None:
+            return None if holes else _all_scaled(cls, values, scale)
+        given = [value for value in values if value is not None] if holes else values
+        return None if _has_nan(cls, given) else values
 
     def key(self, value: Any, number: Numbering = as_is) -> Hashable:
         """The key of one cell; `number` says how numbers count where the type has no scale."""
@@ -202,11 +212,10 @@ class Coercion:
     def _texts(self, values: Sequence[Any]) -> Sequence[Hashable]:
         policy = self.policy
         if not policy.trim_strings and not policy.ignore_case:
-            distinct = set(values)
-            distinct.discard(None)
-            if not policy.normalize_unicode or all(
-                text.isascii() or is_normalized("NFC", text) for text in distinct
-            ):
+            if set(map(type, values)) == {str} and all(map(str.isascii, values)):
+                return values
+            foreign = {text for text in values if text is not None and not text.isascii()}
+            if not policy.normalize_unicode or all(map(is_normalized, repeat("NFC"), foreign)):
                 return values
         known = {text: None if text is None else self._plain(text) for text in set(values)}
         return [known[text] for text in values]
@@ -233,12 +242,32 @@ class Coercion:
 
 _NUMERIC = ("int", "decimal", "float", "mixed")
 _MIXED = View("mixed")
-_UNCHANGED: dict[type, tuple[str, ...]] = {
-    int: ("int", "decimal", "float", "mixed"),
-    bool: ("bool",),
-    date: ("date", "mixed"),
-    datetime: ("datetime", "mixed"),
-}
+_OWN: dict[type, str] = {date: "date", datetime: "datetime"}
+
+
+def _has_nan(cls: type, numbers: Sequence[Any]) -> bool:
+    if cls is int:
+        return False
+    return any(map(isnan if cls is float else Decimal.is_nan, numbers))
+
+
+def _all_scaled(cls: type, numbers: Sequence[Any], scale: int) -> Sequence[Hashable] | None:
+    """`scaled` for a whole column; None where a number in it isn't finite or is huge."""
+    power = 10**scale
+    if cls is int:
+        return [number * power for number in numbers]
+    if cls is float:
+        return [
+            nearest
+            if -_SURE_BELOW < (shifted := number * power) < _SURE_BELOW
+            and abs(shifted - (nearest := floor(shifted + 0.5))) < _NOT_A_HALF
+            else scaled(number, scale)
+            for number in numbers
+        ]
+    if not all(map(Decimal.is_finite, numbers)) or max(map(Decimal.adjusted, numbers)) > _LONGEST:
+        return None
+    shifted_all = map(_EXACT.scaleb, numbers, repeat(scale))
+    return list(map(int, map(_EXACT.to_integral_value, shifted_all)))
 
 
 def _midnight(value: datetime) -> Hashable:
@@ -272,7 +301,7 @@ def scaled(value: Number, scale: int) -> Hashable:
         return exact
     if exact.adjusted() < -scale - 1:
         return 0
-    return int(_EXACT.scaleb(exact, scale).to_integral_value(ROUND_HALF_UP))
+    return int(_EXACT.to_integral_value(_EXACT.scaleb(exact, scale)))
 
 
 def is_number(value: Any) -> bool:

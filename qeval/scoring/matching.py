@@ -5,7 +5,7 @@ numbers are about, within the tolerance. What the first pass accepts the second 
 """
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -184,29 +184,38 @@ class Matcher:
 
     def options(self, blocks: Blocks) -> list[list[int]]:
         """For each gold column the predicted columns that hold the same bag of keys."""
-        loose = self.relation != "equal" or blocks.spare is not None
         return [
-            self._fitting(j, keys[: blocks.kept], blocks, loose=loose)
-            for j, keys in enumerate(self.gold_keys)
+            self._fitting(j, keys[: blocks.kept], blocks) for j, keys in enumerate(self.gold_keys)
         ]
 
-    def _fitting(self, j: int, gold: Keys, blocks: Blocks, *, loose: bool) -> list[int]:
-        every = range(len(self.predicted))
+    def _fitting(self, j: int, gold: Keys, blocks: Blocks) -> list[int]:
         view = self.views[j]
-        if not loose:
-            asked = _sum_of_hashes(gold, blocks.gold)
-            fit = [
-                c for c in every if _sum_of_hashes(self.keys(view, c), blocks.predicted) == asked
-            ]
-            if len(fit) < 2:  # noqa: PLR2004 - a single one is verified on whole rows anyway
-                return fit
+        every: Iterable[int] = range(len(self.predicted))
+        if self.relation != "around":
+            known = set(gold)
+            every = [c for c in every if self._is_likely(view, c, known)]
+            if len(every) < 2:  # noqa: PLR2004 - a single one is verified on whole rows anyway
+                return every
+        if self.relation == "around" or self.relation == "inside" or blocks.spare is not None:
             bag = _bag(gold, blocks.gold)
-            return [c for c in fit if _bag(self.keys(view, c), blocks.predicted) == bag]
+            bags = ((c, _bag(self.keys(view, c), blocks.predicted)) for c in every)
+            around = self.relation == "around"
+            return [c for c, other in bags if (bag <= other if around else other <= bag)]
+        asked = _sum_of_hashes(gold, blocks.gold)
+        fit = [c for c in every if _sum_of_hashes(self.keys(view, c), blocks.predicted) == asked]
+        if len(fit) < 2:  # noqa: PLR2004 - a single one is verified on whole rows anyway
+            return fit
         bag = _bag(gold, blocks.gold)
-        bags = ((c, _bag(self.keys(view, c), blocks.predicted)) for c in every)
-        if self.relation == "around":
-            return [c for c, other in bags if bag <= other]
-        return [c for c, other in bags if other <= bag]
+        return [c for c in fit if dict.__eq__(_bag(self.keys(view, c), blocks.predicted), bag)]
+
+    def _is_likely(self, view: int, c: int, known: Set[Hashable]) -> bool:
+        """Whether a few cells of a predicted column are among the gold's, before all are read."""
+        values = self.predicted[c]
+        step = max(1, len(values) // _SAMPLE)
+        return all(self.readings[view].key(value) in known for value in values[::step])
+
+
+_SAMPLE = 8
 
 
 def _sum_of_hashes(keys: Keys, blocks: Sequence[int] | None) -> int:

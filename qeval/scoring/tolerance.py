@@ -13,48 +13,51 @@ the chain's number is then as good as an exact key. Only rows in loose chains ar
 one (Hopcroft–Karp, "An n^5/2 Algorithm for Maximum Matchings in Bipartite Graphs", 1973).
 """
 
-from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, isinf
+from functools import partial
+from math import inf, isclose, isinf
 from typing import Any
 
 from qeval.scoring.coercion import Number, View, scaled
 
+_SURE_BELOW = 1e9  # beyond, a float's own places are too coarse to tell
 _NOISE_OF_LAST_PLACE = 1e-3
 """How far from a rounding boundary, in units of the last place, noise may carry a value over."""
 
 
-@dataclass(frozen=True, slots=True)
-class Closeness:
-    """When two numbers of a view count as equal.
+Close = Callable[[Number, Number], bool]
+"""Whether two finite numbers count as equal: symmetric, and reaching an interval around each."""
 
-    With a scale: if they round to the same, or if they differ by no more than noise, so that a
-    half that lost its last bit doesn't fall to the other side. Without: by the relative or the
-    absolute tolerance.
+
+def closeness(view: View) -> Close:
+    """The closeness that a view asks for.
+
+    Without a scale: by the relative or the absolute tolerance, as `math.isclose`. With a scale: if
+    both round to the same, or differ by no more than noise, so that a half that lost its last bit
+    doesn't fall to the other side.
     """
+    if view.type != "decimal" or view.scale is None:
+        return partial(isclose, rel_tol=view.relative, abs_tol=view.absolute)
+    scale, noise = view.scale, _NOISE_OF_LAST_PLACE * 10.0**-view.scale
 
-    relative: float
-    absolute: float
-    scale: int | None = None
-
-    @classmethod
-    def of(cls, view: View) -> "Closeness":
-        """The closeness that a view asks for."""
-        return cls(view.relative, view.absolute, view.scale if view.type == "decimal" else None)
-
-    def __call__(self, a: Number, b: Number) -> bool:
-        """Whether `a` and `b` (finite) count as equal."""
-        if a == b:
+    def close(a: Number, b: Number) -> bool:
+        if a == b or scaled(a, scale) == scaled(b, scale):
             return True
-        x, y = float(a), float(b)
-        bound = self.relative * max(abs(x), abs(y))
-        if self.scale is None:
-            return abs(x - y) <= max(bound, self.absolute)
-        if scaled(a, self.scale) == scaled(b, self.scale):
+        return isclose(a, b, rel_tol=view.relative) and abs(float(a) - float(b)) <= noise
+
+    return close
+
+
+def near_a_half(numbers: Iterable[Number], scale: int) -> bool:
+    """Whether noise might carry some number over the boundary between two roundings."""
+    power = 10.0**scale
+    for number in numbers:
+        shifted = abs(float(number) * power)
+        if shifted > _SURE_BELOW or abs(shifted % 1.0 - 0.5) <= 2 * _NOISE_OF_LAST_PLACE:
             return True
-        return abs(x - y) <= min(bound, _NOISE_OF_LAST_PLACE * 10.0**-self.scale)
+    return False
 
 
 def is_measured(value: Any) -> bool:
@@ -67,7 +70,7 @@ def is_measured(value: Any) -> bool:
         return False
 
 
-def pairs_up(few: Sequence[Number], many: Sequence[Number], close: Closeness) -> bool:
+def pairs_up(few: Sequence[Number], many: Sequence[Number], close: Close) -> bool:
     """Whether each of `few` gets a close partner of its own among `many` (both sorted).
 
     For lists of one length this is: whether they are equal as bags within the tolerance.
@@ -90,32 +93,27 @@ def pairs_up(few: Sequence[Number], many: Sequence[Number], close: Closeness) ->
 
 @dataclass(frozen=True, slots=True)
 class Chains:
-    """Sorted numbers cut where neighbours aren't close. `loose` holds the chains that are wide."""
+    """Numbers cut where sorted neighbours aren't close: the chain of each, and the wide chains."""
 
-    starts: tuple[Number, ...]
+    chain: Mapping[Number, int]
     loose: frozenset[int]
 
     @classmethod
-    def of(cls, numbers: Collection[Number], close: Closeness) -> "Chains":
+    def of(cls, numbers: Collection[Number], close: Close) -> "Chains":
         """Cut `numbers` (any order, repeats allowed)."""
-        ordered = sorted(set(numbers))
-        starts: list[Number] = ordered[:1]
-        ends: list[Number] = []
-        for before, after in zip(ordered, ordered[1:], strict=False):
-            if not close(before, after):
-                ends.append(before)
-                starts.append(after)
-        ends += ordered[-1:]
-        loose = (
-            i
-            for i, (first, last) in enumerate(zip(starts, ends, strict=True))
-            if not close(first, last)
-        )
-        return cls(tuple(starts), frozenset(loose))
-
-    def find(self, number: Number) -> int:
-        """The chain that a number belongs to."""
-        return bisect_right(self.starts, number) - 1
+        chain: dict[Number, int] = {}
+        loose: set[int] = set()
+        current = -1
+        first: Number = 0
+        before: Number = 0
+        for number in sorted(set(numbers)):
+            if current < 0 or not close(before, number):
+                current, first = current + 1, number
+            elif not close(first, number):
+                loose.add(current)
+            chain[number] = current
+            before = number
+        return cls(chain, frozenset(loose))
 
 
 def all_matched(few: Sequence[Any], many: Sequence[Any], fits: Callable[[Any, Any], bool]) -> bool:

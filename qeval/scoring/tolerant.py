@@ -3,16 +3,30 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from itertools import repeat
+from math import isfinite
 from typing import Any
 
 from qeval.scoring.assignment import Assignment, Keys, Undecided, assignments
 from qeval.scoring.coercion import Coercion, Number, is_inexact, is_number, numbers_in
 from qeval.scoring.matching import Blocks, Matcher, runs
-from qeval.scoring.tolerance import Chains, Closeness, all_matched, is_measured, pairs_up
+from qeval.scoring.tolerance import (
+    Chains,
+    Close,
+    all_matched,
+    closeness,
+    is_measured,
+    near_a_half,
+    pairs_up,
+)
 from qeval.scoring.values import Map, Path
 
 PAIRS = 20_000_000
 """Pairs of rows that one loose group may hold before the comparison is given up."""
+
+SHORT = 17
+"""A Decimal printed in so few characters has at most 15 significant digits."""
 
 _SOFT = ("decimal", "float", "mixed", "list")
 
@@ -20,23 +34,21 @@ _SOFT = ("decimal", "float", "mixed", "list")
 class TolerantPass:
     """Searches again with numbers replaced by their chains, then verifies the pairs found.
 
-    A pair of columns is *soft* if it is read as floats or if either column holds inexact numbers;
-    only soft pairs are compared within a tolerance.
+    A pair of columns is *soft* if it is read as floats or if either column holds inexact numbers
+    (with a scale: numbers near a rounding boundary); only soft pairs are compared within a
+    tolerance.
     """
 
     def __init__(self, matcher: Matcher) -> None:
         self.matcher = matcher
         self.expected = matcher.expected
-        self.closeness = [Closeness.of(c.view) for c in self.expected.coercions]
+        self.closeness = [closeness(c.view) for c in self.expected.coercions]
         self.soft_views = [coercion.view.type in _SOFT for coercion in self.expected.coercions]
-        self._gold_inexact = [
-            soft and any(map(is_inexact, numbers_in(values)))
-            for soft, values in zip(self.soft_views, self.expected.columns, strict=True)
-        ]
-        some = any(self.soft_views)
-        self._inexact = [
-            some and any(map(is_inexact, numbers_in(values))) for values in matcher.predicted
-        ]
+        self._gold_inexact = list(map(any_inexact, self.expected.columns))
+        self._inexact = list(map(any_inexact, matcher.predicted))
+        self._apart: dict[int, _Measured] = {}
+        self._edgy: dict[tuple[int, int], bool] = {}
+        self._pooled: dict[int, Chains] = {}
 
     @property
     def applies(self) -> bool:
@@ -49,7 +61,21 @@ class TolerantPass:
         if not self.soft_views[j]:
             return False
         view = self.expected.coercions[j].view
-        return view.type == "float" or self._gold_inexact[j] or self._inexact[c]
+        if view.type == "float":
+            return True
+        if not self._gold_inexact[j] and not self._inexact[c]:
+            return False
+        if view.type != "decimal" or view.scale is None:
+            return True
+        return self._is_edgy(-1 - j, view.scale) or self._is_edgy(c, view.scale)
+
+    def _is_edgy(self, column: int, scale: int) -> bool:
+        if (column, scale) not in self._edgy:
+            columns = self.matcher.predicted if column >= 0 else self.expected.columns
+            values = columns[column if column >= 0 else -1 - column]
+            numbers = filter(is_measured, numbers_in(values))
+            self._edgy[column, scale] = near_a_half(numbers, scale)
+        return self._edgy[column, scale]
 
     def find(self) -> Assignment | None:
         """The first assignment that holds within the tolerance."""
@@ -61,9 +87,19 @@ class TolerantPass:
         gold, predicted = self._chained(options)
         problem = matcher.problem(blocks, gold, predicted, options)
         for found in assignments(problem):
-            if self.holds(found):
+            if self._is_settled(found) or self.holds(found):
                 return found
         return None
+
+    def _is_settled(self, found: Assignment) -> bool:
+        """Whether equal keys of the search already mean equal rows: no chain was wide."""
+        if any(self.is_soft(j, found[j]) for j in self.expected.order):
+            return False
+        for j, c in enumerate(found):
+            chains = self._pooled.get(self.matcher.views[j])
+            if chains is not None and (chains.loose or not self.is_soft(j, c)):
+                return False
+        return True
 
     def _order_columns(self) -> list[Sequence[Hashable]]:
         """Keys that cut the gold into blocks: up to the first order key that may be soft."""
@@ -82,26 +118,29 @@ class TolerantPass:
             softly = [c for c in range(len(self.matcher.predicted)) if self.is_soft(j, c)]
             if not softly:
                 continue
-            gold = _Measured.of(values[: blocks.kept], self.expected.coercions[j])
+            gold = _Measured.of(values[: blocks.kept])
             fit = set(options[j])
-            for c in softly:
-                other = _Measured.of(self.matcher.predicted[c], self.expected.coercions[j])
-                if c not in fit and self._may_pair(gold, other, blocks, self.closeness[j]):
-                    fit.add(c)
+            fit.update(c for c in softly if c not in fit and self._may_pair(j, c, gold, blocks))
             options[j] = sorted(fit)
         return options
 
-    def _may_pair(
-        self, gold: "_Measured", other: "_Measured", blocks: Blocks, close: Closeness
-    ) -> bool:
+    def _may_pair(self, j: int, c: int, gold: "_Measured", blocks: Blocks) -> bool:
+        if c not in self._apart:
+            self._apart[c] = _Measured.of(self.matcher.predicted[c])
+        other = self._apart[c]
         if gold.nested or other.nested:
-            return True
-        if self.matcher.relation == "around":
-            return gold.rest <= other.rest and pairs_up(gold.numbers, other.numbers, close)
-        if self.matcher.relation == "inside" or blocks.spare is not None:
-            return other.rest <= gold.rest and pairs_up(other.numbers, gold.numbers, close)
-        same = len(gold.numbers) == len(other.numbers) and gold.rest == other.rest
-        return same and pairs_up(other.numbers, gold.numbers, close)
+            return gold.nested == other.nested
+        reading, close = self.expected.coercions[j], self.closeness[j]
+        few, many = (gold, other) if self.matcher.relation == "around" else (other, gold)
+        if self.matcher.relation == "equal" and blocks.spare is None:
+            if len(few.numbers) != len(many.numbers):
+                return False
+        elif len(few.numbers) > len(many.numbers):
+            return False
+        rest = Counter(map(reading.key, many.rest))
+        if not Counter(map(reading.key, few.rest)) <= rest:
+            return False
+        return pairs_up(few.numbers, many.numbers, close)
 
     def _chained(self, options: list[list[int]]) -> tuple[list[Keys], dict[tuple[int, int], Keys]]:
         """Keys with numbers replaced by chains that are common to all columns of a view."""
@@ -116,7 +155,7 @@ class TolerantPass:
                 continue
             pool = [self.expected.columns[j] for j in columns]
             pool += [matcher.predicted[c] for c in others]
-            chains = _chains(pool, self.closeness[columns[0]])
+            chains = self._pooled[view] = _chains(pool, self.closeness[columns[0]])
             for j in columns:
                 gold[j] = _chain_keys(self.expected.columns[j], reading, chains)
             for c in others:
@@ -132,30 +171,25 @@ class TolerantPass:
         if fine is None:
             return False
         pairs = [self._pair(j, c, fine.kept) for j, c in enumerate(found)]
-        gold, other = defaultdict(list), defaultdict(list)
-        gold_columns = [pair.gold for pair in pairs]
-        other_columns = [pair.predicted for pair in pairs]
-        for rows, blocks, columns in (
-            (gold, fine.gold, gold_columns),
-            (other, fine.predicted, other_columns),
-        ):
-            keys = zip(*columns, strict=True)
-            marked = keys if blocks is None else zip(keys, blocks, strict=True)
-            for i, key in enumerate(marked):
-                rows[key].append(i)
         relation = self.matcher.relation
         if relation == "equal" and fine.spare is not None:
             relation = "inside"
-        outer, inner = (other, gold) if relation == "around" else (gold, other)
+        gold = _indexed(fine.gold, [pair.gold for pair in pairs])
+        other = _indexed(fine.predicted, [pair.predicted for pair in pairs])
+        inner, outer = (gold, other) if relation == "around" else (other, gold)
+        if relation == "equal" and len(inner) != len(outer):
+            return False
+        some_loose = any(pair.chains is not None and pair.chains.loose for pair in pairs)
         for key, few in inner.items():
             many = outer.get(key, ())
             if len(few) > len(many) or (relation == "equal" and len(few) != len(many)):
                 return False
-            cells = key if fine.gold is None else key[0]
-            loose = [p for p, cell in zip(pairs, cells, strict=True) if p.is_loose(cell)]
-            if loose and not _rows_pair_up(loose, few, many, swapped=relation == "around"):
-                return False
-        return relation != "equal" or len(inner) == len(outer)
+            if some_loose:
+                cells = zip(pairs, key[1:], strict=True)
+                loose = [pair for pair, cell in cells if pair.is_loose(cell)]
+                if loose and not _rows_pair_up(loose, few, many, swapped=relation == "around"):
+                    return False
+        return True
 
     def _pair(self, j: int, c: int, kept: int) -> "_Pair":
         matcher, close = self.matcher, self.closeness[j]
@@ -214,20 +248,45 @@ class TolerantPass:
             first = i
 
 
+def any_inexact(values: Sequence[Any]) -> bool:
+    """Whether a column holds an inexact number, also inside lists and maps."""
+    classes = set(map(type, values))
+    if classes <= {float}:
+        return not all(map(float.is_integer, values))
+    if not classes & {float, Decimal, *_NESTED}:
+        return False
+    if classes <= {Decimal} and max(map(len, map(str, values))) <= SHORT:
+        return False
+    return any(map(is_inexact, numbers_in(values)))
+
+
+def _indexed(
+    blocks: Sequence[int] | None, columns: Sequence[Keys]
+) -> dict[tuple[Any, ...], list[int]]:
+    """The positions of each distinct row of keys, its block first."""
+    rows: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    numbers = repeat(0) if blocks is None else blocks
+    for i, key in enumerate(zip(numbers, *columns, strict=blocks is not None)):
+        rows[key].append(i)
+    return rows
+
+
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """A column apart: its measurable numbers in order, and the bag of all other keys."""
+    """A column apart: its measurable numbers in order, and all other cells."""
 
     numbers: list[Number]
-    rest: Counter[Hashable]
+    rest: list[Any]
     nested: bool
 
     @classmethod
-    def of(cls, values: Sequence[Any], reading: Coercion) -> "_Measured":
+    def of(cls, values: Sequence[Any]) -> "_Measured":
+        classes = set(map(type, values))
+        if classes <= {float} and all(map(isfinite, values)):
+            return cls(sorted(values), [], nested=False)
         numbers = [value for value in values if is_number(value) and is_measured(value)]
-        rest = [reading.key(v) for v in values if not (is_number(v) and is_measured(v))]
-        nested = any(value.__class__ in _NESTED for value in values)
-        return cls(sorted(numbers), Counter(rest), nested)
+        rest = [v for v in values if not (is_number(v) and is_measured(v))]
+        return cls(sorted(numbers), rest, nested=not classes.isdisjoint(_NESTED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,14 +298,14 @@ class _Pair:
     gold_values: Sequence[Any]
     predicted_values: Sequence[Any]
     chains: Chains | None
-    close: Closeness
+    close: Close
     ordered: bool
 
     def is_loose(self, cell: Any) -> bool:
         """Whether cells of this key may differ by more than the tolerance."""
-        if self.chains is None or not self.chains.loose or cell.__class__ is not tuple:
+        if self.chains is None or not self.chains.loose:
             return False
-        return cell[1] in self.chains.loose if cell[0] == _CHAIN else True
+        return cell in self.chains.loose if cell.__class__ is int else cell.__class__ is tuple
 
     def fits(self, a: Any, b: Any) -> bool:
         """Whether two cells of one key are close: numbers, or lists number by number."""
@@ -285,28 +344,35 @@ def _fits(loose: list[_Pair]) -> Callable[[Any, Any], bool]:
     return fits
 
 
-_CHAIN = "~"
 _NESTED = (tuple, Map, Path)
 
 
-def _chains(columns: Sequence[Sequence[Any]], close: Closeness) -> Chains:
-    numbers = {n for values in columns for n in numbers_in(values) if is_measured(n)}
+def _chains(columns: Sequence[Sequence[Any]], close: Close) -> Chains:
+    numbers: set[Number] = set()
+    for values in columns:
+        if set(map(type, values)) <= {float} and all(map(isfinite, values)):
+            numbers.update(values)
+        else:
+            numbers.update(filter(is_measured, numbers_in(values)))
     return Chains.of(numbers, close)
 
 
 def _chain_keys(values: Sequence[Any], reading: Coercion, chains: Chains) -> Keys:
+    """Keys with measurable numbers replaced by the number of their chain (an int)."""
+    known = chains.chain
+    if set(map(type, values)) <= {float, int, Decimal} and all(map(known.__contains__, values)):
+        return [known[value] for value in values]
+
     def chain(number: Number) -> Hashable:
-        return (_CHAIN, chains.find(number)) if is_measured(number) else number
+        return known[number] if is_measured(number) else ("far", number)
 
     def key(value: Any) -> Hashable:
-        if is_number(value) and is_measured(value):
-            return (_CHAIN, chains.find(value))
-        return reading.key(value, chain)
+        return chain(value) if is_number(value) and value in known else reading.key(value, chain)
 
     return list(map(key, values))
 
 
-def _neighbours(values: Sequence[Any], close: Closeness, reading: Coercion) -> list[Hashable]:
+def _neighbours(values: Sequence[Any], close: Close, reading: Coercion) -> list[Hashable]:
     """Number the runs of consecutive values in which each is close to the next."""
     numbers: list[Hashable] = []
     run = 0
@@ -317,7 +383,7 @@ def _neighbours(values: Sequence[Any], close: Closeness, reading: Coercion) -> l
     return numbers
 
 
-def _same(a: Any, b: Any, close: Closeness, reading: Coercion) -> bool:
+def _same(a: Any, b: Any, close: Close, reading: Coercion) -> bool:
     if is_number(a) and is_number(b) and is_measured(a) and is_measured(b):
         return close(a, b)
     return reading.key(a) == reading.key(b)

@@ -45,6 +45,9 @@ def main(argv: Sequence[str]) -> int:
 
     console = Console()
     suite, cells = _cells(options.overrides)
+    for language in suite.languages:
+        if language not in cells:
+            console.print(f"[yellow]{language} golds are not checked.[/yellow]")
     variants = [name for name in suite.instances if name != "base"][: max(0, options.variants)]
     first = next(iter(cells.values()))
     settings = GateSettings(first.limits, first.policy, options.max_seconds, options.workers)

@@ -70,7 +70,7 @@ def test_questions_are_plain_language(entry: Case | Example) -> None:
     assert not VAGUE_WORDS.search(english) or "most often" in english
     assert re.search(r"[一-鿿]", chinese)
     assert not re.search(r"[一-鿿][,?!;:.]", chinese), "half-width punctuation after Chinese text"
-    assert not re.search(r"[一-鿿，。；：？！（）、] +[一-鿿（]", chinese), "a folded line left a space"
+    assert not re.search(r"[一-鿿，。；：？！（）、] +[一-鿿（]", chinese), "folded to a space"
     assert chinese[-1] in "。？"
 
 

@@ -32,15 +32,19 @@ class QevalLauncher(Launcher):
     def setup(
         self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
     ) -> None:
+        """Keep what composing the cells needs; the task function is not used."""
         self.hydra_context = hydra_context
         self.config = config
 
     def launch(
         self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
     ) -> Sequence[JobReturn]:
+        """Compose all cells of a batch and evaluate them together, in the order given."""
         from qeval.app import launch_grid
+        from qeval.remembering import remember
 
         loader = self.hydra_context.config_loader
+        remember(loader)
         return launch_grid(
             [list(overrides) for overrides in job_overrides],
             lambda overrides: loader.load_sweep_config(self.config, overrides),

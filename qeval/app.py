@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from qeval.errors import IncompleteError, QevalError
 from qeval.exit_codes import ExitCode, explain, finish
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def _value_after(words: Sequence[str], *flags: str) -> str | None:
 
 
 _outcome: list[ExitCode] = []
+_trouble: list[QevalError] = []
 
 
 def _hydra(words: list[str]) -> int:
@@ -91,6 +93,7 @@ def _hydra(words: list[str]) -> int:
     os.environ["HYDRA_FULL_ERROR"] = "1"  # errors come to us instead of ending the process
     sys.argv = ["qeval", *overrides]
     _outcome.clear()
+    _trouble.clear()
     try:
         with explained(overrides):
             hydra.main(config_path=str(shipped("conf")), config_name="config", version_base="1.3")(
@@ -104,6 +107,8 @@ def _hydra(words: list[str]) -> int:
             del os.environ["HYDRA_FULL_ERROR"]
         else:
             os.environ["HYDRA_FULL_ERROR"] = full_error
+    if _trouble:
+        raise _trouble[0]
     return max(_outcome, default=ExitCode.DONE)
 
 
@@ -112,11 +117,27 @@ def evaluate(config: "DictConfig") -> float | None:
 
     Returns the cell's execution accuracy, which is what an optimising sweeper wants to see.
     """
+    from hydra.core.hydra_config import HydraConfig
+    from hydra.types import RunMode
+
     from qeval.sweep import evaluate_cells
 
-    result = evaluate_cells([config])
+    in_sweep = HydraConfig.get().mode == RunMode.MULTIRUN
+    try:
+        result = evaluate_cells([config])
+    except QevalError as error:
+        # In another launcher's job only an exception reaches the sweep; here Hydra would print
+        # a line of its own above our message.
+        if in_sweep:
+            raise
+        _trouble.append(error)
+        return None
     _outcome.append(result.exit_code)
-    return result.cells[0].headline if result.cells else None
+    if in_sweep and result.exit_code is not ExitCode.DONE:
+        raise IncompleteError(
+            f"cell {result.cells[0].name} ended with exit status {int(result.exit_code)}"
+        )
+    return result.cells[0].headline
 
 
 def launch_grid(
@@ -124,15 +145,20 @@ def launch_grid(
 ) -> "Sequence[JobReturn]":
     """Evaluate all cells of a multirun together; called by the launcher plugin."""
     from hydra.core.utils import JobReturn, JobStatus
+    from omegaconf import OmegaConf
 
     from qeval.sweep import evaluate_cells
 
     configs: list[Any] = [compose_cell(overrides) for overrides in grid]
-    result = evaluate_cells(configs)
+    tasks = [
+        OmegaConf.masked_copy(config, [key for key in config if key != "hydra"])
+        for config in configs
+    ]
+    result = evaluate_cells(tasks)
     _outcome.append(result.exit_code)
     returns = []
-    for number, (overrides, config) in enumerate(zip(grid, configs, strict=True)):
-        job = JobReturn(overrides=overrides, cfg=config, status=JobStatus.COMPLETED)
+    for number, (overrides, config, task) in enumerate(zip(grid, configs, tasks, strict=True)):
+        job = JobReturn(overrides=overrides, cfg=task, status=JobStatus.COMPLETED)
         job.hydra_cfg = config.hydra
         job.working_dir = os.getcwd()  # noqa: PTH109
         job.task_name = f"qeval-{first_job + number}"

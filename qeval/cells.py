@@ -18,6 +18,7 @@ from qeval.languages.base import Language
 from qeval.models.base import Model
 from qeval.prompts.base import PromptStrategy
 from qeval.scoring.spec import Policy
+from qeval.settings import check, typed, whole
 from qeval.suite import Case, Suite
 
 if TYPE_CHECKING:
@@ -34,12 +35,14 @@ _URI_PASSWORD = re.compile(r"(?<=://)([^/@:\s]*):[^/@\s]+@")
 class Cell:
     """One experiment, ready to run: model × language × strategy × cases × scoring.
 
-    `config` is what a person wrote and chose (secrets blanked, environment lookups unresolved);
-    `engine_config` says which engine to start, `instances` the data sets, base first.
+    `config` is what a person wrote and chose (secrets blanked, environment lookups unresolved),
+    `composed` the same resolved, for memory only. `engine_config` says which engine to start,
+    `instances` the data sets, base first.
     """
 
     name: str
     config: Mapping[str, Any]
+    composed: Mapping[str, Any]
     suite: Suite
     cases: tuple[Case, ...]
     language: Language
@@ -66,29 +69,23 @@ def build_cell(config: "DictConfig") -> Cell:
     from qeval.suites import load_suite, select_cases
 
     values = plain(config)
-    suite = load_suite(values["suite"])
+    suite = load_suite(values["suite"]["path"] or values["suite"]["name"])
     language: Language = construct(values["language"], "language", without=("engine",))
     if language.name not in suite.languages:
         raise InputError(
             f"suite {suite.name!r} has no {language.name} golds; it has: "
             + ", ".join(suite.languages)
         )
-    cases = tuple(
-        case for case in select_cases(suite, values["difficulty"]) if language.name in case.gold
-    )
-    if not cases:
-        raise InputError(
-            f"difficulty={values['difficulty'].get('name')} selects no {language.name} case of "
-            f"suite {suite.name!r}"
-        )
+    cases = select_cases(suite, values["difficulty"], language=language.name)
     raw = OmegaConf.to_container(config, resolve=False)
     assert isinstance(raw, dict)
     scoring = dict(values["scoring"])
-    variants = _whole(scoring, "variants", least=0)
-    limits = values["limits"]
+    variants = whole(scoring, "variants", least=0)
+    whole(values, "workers", least=1)
     return Cell(
         name=_name(values),
         config=redact({str(key): value for key, value in raw.items() if key != "hydra"}),
+        composed=values,
         suite=suite,
         cases=cases,
         language=language,
@@ -96,12 +93,12 @@ def build_cell(config: "DictConfig") -> Cell:
         model=construct(values["model"], "model"),
         engine_config=_engine_config(values),
         instances=("base", *(f"variant-{number}" for number in range(1, variants + 1))),
-        policy=Policy(**_known(scoring, Policy)),
-        limits=QueryLimits(**_known(limits, QueryLimits)),
-        repeats=_whole(values, "repeats", least=1),
+        policy=typed(Policy, scoring, "scoring."),
+        limits=typed(QueryLimits, values["limits"], "limits."),
+        repeats=whole(values, "repeats", least=1),
         weights=scoring["weights"],
         thresholds={
-            str(metric): float(bound)
+            str(metric): check(float, bound, f"fail_under.{metric}")
             for metric, bound in (values.get("fail_under") or {}).items()
             if bound is not None
         },
@@ -193,17 +190,3 @@ def _name(values: Mapping[str, Any]) -> str:
     if values["suite"]["name"] != "ecommerce":
         parts.insert(0, values["suite"]["name"])
     return "-".join(re.sub(r"[^\w.]+", "_", str(part)) for part in parts)
-
-
-def _known(values: Mapping[str, Any], into: type) -> dict[str, Any]:
-    from dataclasses import fields
-
-    names = {field.name for field in fields(into)}
-    return {key: value for key, value in values.items() if key in names}
-
-
-def _whole(values: Mapping[str, Any], key: str, least: int) -> int:
-    value = values[key]
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise InputError(f"{key} must be a whole number of at least {least}, not {value!r}")
-    return value

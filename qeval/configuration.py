@@ -155,8 +155,9 @@ def compose_grid(
     overrides: Sequence[str], config_dir: str | Path | None = None
 ) -> "list[DictConfig]":
     """Compose every combination that `qeval -m` would make of comma-separated values."""
-    from hydra.core.override_parser.overrides_parser import OverridesParser
     from itertools import product
+
+    from hydra.core.override_parser.overrides_parser import OverridesParser
 
     words = spell_out(overrides)
     with explained(words):

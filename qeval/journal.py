@@ -35,14 +35,15 @@ class AppendFile:
         data = line.encode("utf-8", "backslashreplace") + b"\n"
         try:
             written = self._file.write(data)
-            if written != len(data):
-                raise OSError(f"wrote {written} of {len(data)} bytes")
+            trouble = None if written == len(data) else f"{written} of {len(data)} bytes written"
         except OSError as error:
+            trouble = str(error)
+        if trouble is not None:
             self._file.truncate(self._end)
             raise IncompleteError(
-                f"can't write {self.path}: {error}. What was finished before is kept; make room "
+                f"can't write {self.path}: {trouble}. What was finished before is kept; make room "
                 "and run the same command again"
-            ) from error
+            )
         self._end += len(data)
 
     def close(self) -> None:

@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qeval.cells import Cell, build_cell, build_engine, cell_key
-from qeval.errors import EngineUnavailableError, IncompleteError, InputError, QevalError
+from qeval.errors import InputError, QevalError
 from qeval.exit_codes import ExitCode
-from qeval.journal import Journal, read_journal
+from qeval.journal import Journal
 from qeval.pipeline import Answered, Bench, run_case
-from qeval.record import Record
 from qeval.results import CellResult, SweepResult, close_cell
-from qeval.scoring.verdict import Verdict
 from qeval.suite import Case
+from qeval.workers import run_elsewhere, shares_memory
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -79,18 +78,20 @@ def evaluate(cells: Sequence[Cell], *, quiet: bool = False) -> SweepResult:
     Raises `InputError` or `EngineUnavailableError` before any work; later trouble is in the
     result's exit code and notes. `quiet` prints nothing.
     """
-    _preflight(cells)
     settings = cells[0].config
     runs_dir = Path(str(settings["runs_dir"]))
     stop = _Stop()
     with ExitStack() as stack:
         stack.enter_context(stop.listening())
+        for cell in cells:
+            stack.callback(cell.model.close)
+        _preflight(cells)
         tracker = _construct_tracker(settings)
         benches = _start_engines(cells, stack)
         opened, keys = _open_journals(cells, benches, runs_dir, stack)
         tracker.open(_sweep_name(opened), [open_cell.folder for open_cell in opened.values()])
         stack.callback(tracker.abandon)
-        run = _Run(list(opened.values()), stop, tracker, settings)
+        run = _Run(list(opened.values()), stop, tracker, settings, quiet=quiet)
         before = run.fingerprints()
         run.work()
         if run.fingerprints() != before:
@@ -99,8 +100,6 @@ def evaluate(cells: Sequence[Cell], *, quiet: bool = False) -> SweepResult:
                 "someone wrote to the database. Do not trust these results."
             )
             run.incomplete = True
-        for model in {id(cell.model): cell.model for cell in cells}.values():
-            model.close()
         tracked = tracker.close()
     if tracked.warning:
         run.notes.append(tracked.warning)
@@ -119,7 +118,13 @@ class _Run:
     """The loop of one sweep: pool in, journals out."""
 
     def __init__(
-        self, cells: list[_OpenCell], stop: _Stop, tracker: Any, settings: Mapping[str, Any]
+        self,
+        cells: list[_OpenCell],
+        stop: _Stop,
+        tracker: Any,
+        settings: Mapping[str, Any],
+        *,
+        quiet: bool,
     ) -> None:
         from qeval.report import make_progress
 
@@ -127,7 +132,9 @@ class _Run:
         self.stop = stop
         self.tracker = tracker
         self.settings = settings
-        self.progress = make_progress()
+        self.quiet = quiet
+        self.in_threads = shares_memory(str(settings["backend"]))
+        self.progress = make_progress(quiet=quiet)
         self.notes: list[str] = []
         self.incomplete = False
         self.results: dict[str, CellResult] = {}
@@ -137,6 +144,7 @@ class _Run:
         from joblib import Parallel, parallel_config
 
         pending = [open_cell for open_cell in self.cells if open_cell.missing]
+        by_key = {open_cell.key: open_cell for open_cell in pending}
         self.progress.start(
             [(cell.key, cell.cell.name, cell.cell.total, cell.missing) for cell in self.cells]
         )
@@ -148,12 +156,12 @@ class _Run:
                     pre_dispatch="n_jobs",
                     batch_size=1,
                 )
-                for open_cell, answered in pool(self._tasks(pending)):
+                for key, answered in pool(self._tasks(pending)):
                     if answered is not None:
-                        self._keep(open_cell, answered)
+                        self._keep(by_key[key], answered)
         except KeyboardInterrupt:
             self.stop.asked.set()
-        except IncompleteError as error:
+        except QevalError as error:
             self.notes.append(str(error))
             self.incomplete = True
         finally:
@@ -173,15 +181,17 @@ class _Run:
                 task = next(queue, None)
                 if task is None:
                     queues.remove(queue)
-                elif not self.stop.asked.is_set():
+                elif self.in_threads:
                     yield delayed(self._one)(*task)
+                else:
+                    open_cell, case, repeat = task
+                    composed = open_cell.cell.composed
+                    yield delayed(run_elsewhere)(composed, open_cell.key, case.id, repeat)
 
-    def _one(
-        self, open_cell: _OpenCell, case: Case, repeat: int
-    ) -> tuple[_OpenCell, Answered | None]:
+    def _one(self, open_cell: _OpenCell, case: Case, repeat: int) -> tuple[str, Answered | None]:
         if self.stop.asked.is_set():
-            return open_cell, None
-        return open_cell, run_case(open_cell.cell, case, repeat, open_cell.bench)
+            return open_cell.key, None
+        return open_cell.key, run_case(open_cell.cell, case, repeat, open_cell.bench)
 
     def _keep(self, open_cell: _OpenCell, answered: Answered) -> None:
         open_cell.journal.append(answered.record, answered.prompt)
@@ -231,7 +241,8 @@ class _Run:
         """Print the result table, the notes and, after an interruption, how to go on."""
         from qeval.report import print_results
 
-        print_results(result)
+        if not self.quiet:
+            print_results(result)
 
 
 def _missing(open_cell: _OpenCell) -> Iterator[tuple[_OpenCell, Case, int]]:
@@ -331,6 +342,3 @@ def _construct_tracker(settings: Mapping[str, Any]) -> Any:
     resolved = OmegaConf.to_container(OmegaConf.create(dict(settings)), resolve=True)
     assert isinstance(resolved, dict)
     return construct(resolved["tracking"], "tracking")
-
-
-__all__ = ["EngineUnavailableError", "Record", "Verdict", "evaluate_cells"]

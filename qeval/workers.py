@@ -1,0 +1,59 @@
+"""Running one case in another process: joblib's backends that do not share memory.
+
+A worker builds the cell from its composed configuration and starts an engine of its own, once per
+process, and keeps both until the process ends.
+"""
+
+import atexit
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from qeval.errors import InputError
+from qeval.pipeline import Answered, Bench, run_case
+from qeval.suite import Case
+
+_benches: dict[str, Bench] = {}
+_cells: dict[str, Any] = {}
+
+
+def shares_memory(backend: str) -> bool:
+    """Whether a joblib backend runs tasks in threads; raises `InputError` for an unknown one."""
+    from joblib.parallel import BACKENDS, EXTERNAL_BACKENDS
+
+    known = sorted({*BACKENDS, *EXTERNAL_BACKENDS})
+    if backend not in known:
+        from qeval.errors import did_you_mean
+
+        near = did_you_mean(backend, known)
+        raise InputError(f"backend={backend}: joblib has {', '.join(known)}.{near}")
+    return backend in ("threading", "sequential")
+
+
+def run_elsewhere(
+    composed: Mapping[str, Any], key: str, case_id: str, repeat: int
+) -> tuple[str, Answered]:
+    """Run one case of the cell that `composed` describes; `key` is handed back with the answer."""
+    from omegaconf import OmegaConf
+
+    from qeval.cells import build_cell
+
+    if key not in _cells:
+        _cells[key] = build_cell(OmegaConf.create(dict(composed)))
+    cell = _cells[key]
+    case: Case = next(case for case in cell.cases if case.id == case_id)
+    return key, run_case(cell, case, repeat, _bench(cell))
+
+
+def _bench(cell: Any) -> Bench:
+    from qeval.cells import build_engine
+
+    wanted = json.dumps(cell.engine_config, sort_keys=True, default=repr)
+    if wanted not in _benches:
+        engine = build_engine(cell.engine_config)
+        atexit.register(engine.stop)
+        _benches[wanted] = Bench(engine, engine.start())
+    bench = _benches[wanted]
+    for name in cell.instances:
+        bench.engine.load(cell.suite.instance(cell.language.name, name))
+    return bench

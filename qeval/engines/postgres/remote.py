@@ -104,9 +104,9 @@ def _explore(
     )
     if reader is None:
         logging.getLogger("qeval").warning(
-            "PostgreSQL at %s: the role %r may not create roles, so predictions run as that role "
-            "(in read-only transactions). Better: ALTER ROLE %r CREATEROLE.",
-            where, info.user, info.user,
+            "PostgreSQL at %s: %r can't set up the role %r for predictions, so they run as %r "
+            "itself (in read-only transactions). Better: ALTER ROLE %s CREATEROLE.",
+            where, info.user, READER, info.user, info.user,
         )  # fmt: skip
     return server
 
@@ -121,9 +121,7 @@ def _reader(
     info = connection.info
     secret = f"{info.password}\0{info.user}".encode()
     password = hmac.new(secret, READER.encode(), hashlib.sha256).hexdigest()
-    settings = SQL(
-        "LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION INHERIT PASSWORD {}"
-    ).format(Literal(password))
+    settings = SQL("LOGIN PASSWORD {}").format(Literal(password))
     name = Identifier(READER)
     try:
         with suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
@@ -140,8 +138,9 @@ def _reader(
 
 
 def _logs_in(parameters: dict[str, Any]) -> bool:
+    """Whether the server accepts the role's password, even if not for this very database."""
     try:
         psycopg.connect("", connect_timeout=5, **parameters).close()
-    except psycopg.OperationalError:
-        return False
+    except psycopg.OperationalError as error:
+        return "permission denied for database" in str(error)
     return True

@@ -238,6 +238,8 @@ def _space(r: random.Random, tokens: list[str]) -> None:
 
 def _character(r: random.Random, tokens: list[str]) -> None:
     text = "".join(tokens)
+    if not text:
+        return
     at = r.randrange(len(text))
     new = r.choice(("", r.choice(_CHARACTERS), text[at] + r.choice(_CHARACTERS), text[at] * 2))
     tokens[:] = [text[:at], new, text[at + 1 :]]

@@ -29,17 +29,24 @@ FOLLOWING: Final = frozenset(
         "fetch",
         "return",
         "end",
+        "define",
+        "redefine",
+        "undefine",
+        "with",
+        "given",
     ]
 )
 """Words that may stand behind the last pattern of a clause, though a pattern may start with them
 too: none is reserved in the grammar, and TypeDB prefers the pattern."""
+
+_CLOSING: Final = frozenset({"", "}", "]"})
 
 
 def patterns(s: Scanner) -> Conjunction:
     """`pattern; …`, one or more."""
     begin = s.position
     found = [_terminated(s)]
-    while s.ahead and s.ahead != "}":
+    while s.ahead not in _CLOSING:
         if not s.at_word(FOLLOWING):
             found.append(_terminated(s))
             continue

@@ -27,6 +27,9 @@ ANNOTATION: Final = "annotation"
 SYMBOL: Final = "symbol"
 END: Final = "end"
 
+# Joiners and middle dots continue names since Unicode 15.1, whatever version Python has.
+_CONTINUING: Final = frozenset("-\u200c\u200d\u30fb\uff65")
+
 # Beyond ASCII the pattern is wider than the language; `_trim` cuts the token to what is allowed.
 _TAIL = r"[A-Za-z0-9_\-\x80-\U0010ffff]"
 _NEXT = re.compile(
@@ -184,8 +187,11 @@ class Scanner:
 
 
 def continues_name(character: str) -> bool:
-    """Whether a name may go on with `character` (Unicode XID_Continue or a hyphen)."""
-    return character == "-" or ("a" + character).isidentifier()
+    """Whether a name may go on with `character`: Unicode's XID_Continue or a hyphen.
+
+    Characters that Python's Unicode version does not know yet count as no part of a name.
+    """
+    return ("a" + character).isidentifier() or character in _CONTINUING
 
 
 def too_deep(text: str, offset: int) -> TypeQLError:

@@ -18,6 +18,9 @@ from qeval.engines.postgres.lockdown import BOOTSTRAP_SQL
 from qeval.errors import EngineUnavailableError
 from qeval.paths import cache_dir
 
+_OPEN = Path("/var/tmp/qeval-root")  # noqa: S108 - checked to be root's own
+"""Where root keeps what `nobody` must reach, if nothing else works."""
+
 
 @dataclass(frozen=True, slots=True)
 class Site:
@@ -123,7 +126,7 @@ def _nobody() -> tuple[int, int]:
 
 def _copy(install: Install) -> tuple[Install, Path]:
     """Install and data folder below a folder of root's that everybody may traverse."""
-    top = Path("/var/tmp/qeval-root")  # noqa: S108 - checked to be root's own
+    top = _OPEN
     top.mkdir(mode=0o755, exist_ok=True)
     if top.is_symlink() or top.stat().st_uid != 0 or top.stat().st_mode & 0o022:
         raise OSError(f"{top} is not root's own; remove it")

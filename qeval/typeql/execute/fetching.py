@@ -117,7 +117,8 @@ def document_of(held: Any) -> Document:
     if isinstance(held, Attribute):
         return show(held.value)
     if isinstance(held, Type):
-        document = {"kind": str(held.kind), "label": held.label}
+        kind = "relation:role" if held.kind is Kind.ROLE else str(held.kind)
+        document = {"kind": kind, "label": held.label}
         if held.kind is Kind.ATTRIBUTE and held.value_type is not None:
             document["valueType"] = str(held.value_type)
         return document

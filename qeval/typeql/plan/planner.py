@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 
 from qeval.typeql.faults import Fault
@@ -33,6 +34,7 @@ _IMPLIED_BY_TYPES = (c.RoleName, c.HasLabel, c.IsKind, c.HasValueType)
 _TYPE_CONSTRAINTS = (c.Sub, c.Owns, c.Plays, c.Relates)
 _TYPE_FAN = 3.0  # types a type leads to, on average
 _CALL_FAN = 2.0
+_INDEXED_PLAYERS = 5  # TypeDB's RELATION_INDEX_THRESHOLD
 _WORK = 0.05  # the cost of looking at something, against that of a row that results
 
 
@@ -92,7 +94,8 @@ class _Planner:
         self._types = conjunction.types
         self._bound = dict(bound)
         self._wanted = wanted
-        self._constraints = [k for k in conjunction.constraints if self._matters(k)]
+        everything = [*conjunction.constraints, *self._indexed_pairs()]
+        self._constraints = [k for k in everything if self._matters(k)]
         self._nested: list[Nested] = list(conjunction.nested)
         self._uses = self._count_uses()
         self._only_typed = self._find_only_typed()
@@ -110,11 +113,36 @@ class _Planner:
             if not (self._constraints or self._open_nested() or self._unbound()):
                 break
             option = min(self._options(), key=lambda option: option.score, default=None)
-            if option is None:
-                raise Fault("REP55", "no order of evaluation exists", self._conjunction.span)
-            self._take(option)
+            self._take(option or self._scan_for_stuck())
         self._take_optionals()
         return s.Plan(tuple(self._steps), tuple(self._binds), self._unique, self._rows)
+
+    def _indexed_pairs(self) -> Iterator[c.DifferentEdges]:
+        """Yield pairs of edges that the server reads from its index of relations.
+
+        Where a relation variable has exactly two ``links`` in a conjunction, is not pinned down
+        by an iid or an attribute's value, and its types admit few players, the server walks pairs
+        of different edges, even if the two were written apart.
+        """
+        edges: dict[Var, list[c.Links]] = {}
+        for constraint in self._conjunction.constraints:
+            if isinstance(constraint, c.Links):
+                edges.setdefault(constraint.relation, []).append(constraint)
+        for relation, links in edges.items():
+            types = self._schema.members(self._types[relation])
+            few = all(_most_players(type_) <= _INDEXED_PLAYERS for type_ in types)
+            if len(links) == 2 and few and not self._pinned(relation):  # noqa: PLR2004
+                yield c.DifferentEdges(links[0].span, links[0], links[1])
+
+    def _pinned(self, relation: Var) -> bool:
+        constraints = self._conjunction.constraints
+        if any(isinstance(k, c.Iid) and k.thing is relation for k in constraints):
+            return True
+        owned = {k.attribute for k in constraints if isinstance(k, c.Has) and k.owner is relation}
+        return any(
+            isinstance(k, c.Compare) and k.op == "==" and not owned.isdisjoint(k.needs())
+            for k in constraints
+        )
 
     def _matters(self, constraint: c.Constraint) -> bool:
         """Leave out what the sets of types already say."""
@@ -139,6 +167,14 @@ class _Planner:
         for nested in self._nested:
             uses.update(nested.visible if isinstance(nested, Or) else nested.body.visible)
         return uses
+
+    def _scan_for_stuck(self) -> _Option:
+        """Bind by a scan what only something binds that needs it itself: ``let $x in f($x)``."""
+        waiting = (var for constraint in self._constraints for var in constraint.needs())
+        scans = [option for var in waiting for option in self._starts(var)]
+        if not scans:
+            raise Fault("REP55", "no order of evaluation exists", self._conjunction.span)
+        return min(scans, key=lambda option: option.score)
 
     def _find_only_typed(self) -> list[Var]:
         """Find variables that nothing but dropped constraints would bind: they are scanned."""
@@ -430,7 +466,8 @@ class _Planner:
         fresh = tuple(dict.fromkeys(var for var in call.targets if var not in self._bound))
         fan = _CALL_FAN if fresh else 1.0
         score = 1.5 if not call.function.stream else fan * 1.2
-        return _Option(score, s.Calling(call, known), fresh, (call,))
+        step = s.Calling(call, known)
+        return _Option(score, step, fresh, (call,), multiplies=call.function.stream)
 
     def _type_ends(
         self, constraint: c.Constraint
@@ -503,6 +540,15 @@ class _Planner:
                 covers = tuple(dict.fromkeys((constraint, *compares)))
                 step = s.FindByValue(var, types, other, tests)
                 yield _Option(0.9 * types.bit_count(), step, (var,), covers)
+
+
+def _most_players(relation: Type) -> float:
+    """Return how many players a relation of exactly this type can have."""
+    total = 0.0
+    for relating in relation.relates.values():
+        if not relating.hidden:
+            total += inf if relating.card.high is None else relating.card.high
+    return total
 
 
 def _some(var: Var | None) -> tuple[Var, ...]:

@@ -13,6 +13,7 @@ from qeval.typeql.values.decimals import floor_step
 from qeval.typeql.values.kinds import NUMERIC, ValueType
 from qeval.typeql.values.regex import compile_regex
 from qeval.typeql.values.temporal import Date, DateTime
+from qeval.typeql.values.zones import is_zone
 
 Test: TypeAlias = Callable[[Any, Any], bool]
 
@@ -60,11 +61,15 @@ def attribute_comparison(op: str, attribute: ValueType, value: ValueType) -> Tes
 
     The value is brought to the attribute's type, never the other way round: a datetime does not
     meet a date attribute. A double with a fraction meets decimals below it only up to the bound
-    described at :func:`~qeval.typeql.values.decimals.floor_step`.
+    described at :func:`~qeval.typeql.values.decimals.floor_step`. At one instant, a time in a
+    named zone counts as before one with a fixed offset, which ``<=`` and ``>=`` notice.
     """
     if attribute is _T.DATE and value is _T.DATETIME:
         return None
     test = comparison(op, attribute, value)
+    if test is not None and attribute is _T.DATETIME_TZ and op in ("<=", ">="):
+        bound = _OPERATORS[op]
+        return lambda a, b: bound((a.nanos, not is_zone(a.zone)), (b.nanos, not is_zone(b.zone)))
     if test is None or (attribute, value) != (_T.DECIMAL, _T.DOUBLE):
         return test
     if op in ("==", "<", "<="):

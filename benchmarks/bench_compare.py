@@ -26,6 +26,7 @@ SPEC = AnswerSpec(
 
 
 def sales(rows: int, seed: int = 7) -> list[tuple[Any, ...]]:
+    """Rows of an id, a name, money, a day and a rate."""
     rng = random.Random(seed)
     first = date(2024, 1, 1)
     return [
@@ -41,17 +42,20 @@ def sales(rows: int, seed: int = 7) -> list[tuple[Any, ...]]:
 
 
 def flags(rows: int, width: int, seed: int = 3) -> list[tuple[int, ...]]:
+    """Rows of random 0/1 flags."""
     rng = random.Random(seed)
     return [tuple(rng.randrange(2) for _ in range(width)) for _ in range(rows)]
 
 
 def permuted(rows: list[tuple[Any, ...]], seed: int = 11) -> list[tuple[Any, ...]]:
+    """The same rows with rows and columns in another order."""
     rng = random.Random(seed)
     order = rng.sample(range(len(rows[0])), len(rows[0]))
     return [tuple(row[i] for i in order) for row in rng.sample(rows, len(rows))]
 
 
 def best(work: Callable[[], Any], rounds: int = 3) -> tuple[float, Any]:
+    """The least CPU seconds of several rounds, and the last result."""
     times = []
     result = None
     for _ in range(rounds):
@@ -62,6 +66,7 @@ def best(work: Callable[[], Any], rounds: int = 3) -> tuple[float, Any]:
 
 
 def main() -> None:
+    """Print one line per case."""
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     base = sales(rows)
     names = [c.name for c in SPEC.columns]

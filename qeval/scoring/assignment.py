@@ -268,7 +268,7 @@ class _Search:
                     signature = self._signature(keys[column], rows, counts, blocks)
                     self._spend(len(rows))
                     number = signatures.setdefault(signature, len(signatures))
-                    classes[column] = cls if number == 0 else fresh + number  # type: ignore[index]
+                    classes[column] = cls if number == 0 else fresh + number
             fresh += len(signatures)
 
     def _signature(

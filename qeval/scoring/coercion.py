@@ -12,13 +12,18 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_UP, Context, Decimal
 from itertools import repeat
-from math import floor, isinf, isnan
+from math import floor, isfinite, isinf, isnan
 from typing import Any, Literal
 from unicodedata import is_normalized, normalize
 
 from qeval.scoring.spec import Column, ColumnType, Policy
 from qeval.scoring.values import Day, Duration, Instant, Map, Node, Path
-from qeval.scoring.values.temporal import parse_date, parse_duration, parse_instant
+from qeval.scoring.values.temporal import (
+    DAY_NANOS,
+    parse_date,
+    parse_duration,
+    parse_instant,
+)
 
 Number = int | float | Decimal
 Numbering = Callable[[Number], Hashable]
@@ -154,26 +159,29 @@ class Coercion:
             return None
         if self.kinds is not None and cls is not Node:
             return self._bare(self._inner(value, as_is))
-        if cls in _NUMBERS:
-            return self._number(value, number)
-        if cls is str:
-            return self._text(value)
-        if cls is bool:
-            return value if self.view.type == "bool" else ("bool", value)
-        kind = self.view.type
-        if cls is datetime and kind == "date":
-            return _midnight(value)
-        if cls is date and kind == "datetime":
-            return datetime(value.year, value.month, value.day, tzinfo=UTC)
-        if cls is Node:
-            return self._node(value)
-        if cls is tuple:
-            return self._list(value, number)
-        if cls is Map:
-            return ("map", tuple((name, self._inner(item, number)) for name, item in value.items))
-        if cls is Path:
-            return ("path", tuple(self._inner(item, number) for item in value.elements))
-        return value if isinstance(value, Hashable) else ("?", repr(value))
+        read = _READ.get(cls)
+        return value if read is None else read(self, value, number)
+
+    def _bool(self, value: bool, _: Numbering) -> Hashable:  # noqa: FBT001
+        return value if self.view.type == "bool" else ("bool", value)
+
+    def _datetime(self, value: datetime, _: Numbering) -> Hashable:
+        midnight = not (value.hour or value.minute or value.second or value.microsecond)
+        return value.date() if self.view.type == "date" and midnight else value
+
+    def _date(self, value: date, _: Numbering) -> Hashable:
+        if self.view.type != "datetime":
+            return value
+        return datetime(value.year, value.month, value.day, tzinfo=UTC)
+
+    def _day(self, value: Day, _: Numbering) -> Hashable:
+        return Instant(value.days * DAY_NANOS) if self.view.type == "datetime" else value
+
+    def _map(self, value: Map, number: Numbering) -> Hashable:
+        return ("map", tuple((name, self._inner(item, number)) for name, item in value.items))
+
+    def _path(self, value: Path, number: Numbering) -> Hashable:
+        return ("path", tuple(self._inner(item, number) for item in value.elements))
 
     def _number(self, value: Number, number: Numbering) -> Hashable:
         kind = self.view.type
@@ -189,7 +197,7 @@ class Coercion:
             return number(value)
         return value
 
-    def _text(self, text: str) -> Hashable:
+    def _text(self, text: str, _: Numbering = as_is) -> Hashable:
         kind = self.view.type
         if kind == "date":
             found: Hashable = parse_date(text)
@@ -215,12 +223,12 @@ class Coercion:
             if set(map(type, values)) == {str} and all(map(str.isascii, values)):
                 return values
             foreign = {text for text in values if text is not None and not text.isascii()}
-            if not policy.normalize_unicode or all(map(is_normalized, repeat("NFC"), foreign)):
+            if not policy.normalize_unicode or all(is_normalized("NFC", text) for text in foreign):
                 return values
         known = {text: None if text is None else self._plain(text) for text in set(values)}
         return [known[text] for text in values]
 
-    def _node(self, value: Node) -> Hashable:
+    def _node(self, value: Node, _: Numbering) -> Hashable:
         if self.view.type == "node" and self.kinds is None:
             return self._inner(value.key, as_is)
         return ("node", value.kind, self._inner(value.key, as_is))
@@ -257,6 +265,8 @@ def _all_scaled(cls: type, numbers: Sequence[Any], scale: int) -> Sequence[Hasha
     if cls is int:
         return [number * power for number in numbers]
     if cls is float:
+        if not all(map(isfinite, numbers)):
+            return None
         return [
             nearest
             if -_SURE_BELOW < (shifted := number * power) < _SURE_BELOW
@@ -270,11 +280,20 @@ def _all_scaled(cls: type, numbers: Sequence[Any], scale: int) -> Sequence[Hasha
     return list(map(int, map(_EXACT.to_integral_value, shifted_all)))
 
 
-def _midnight(value: datetime) -> Hashable:
-    plain = value.replace(tzinfo=None)
-    if (plain.hour, plain.minute, plain.second, plain.microsecond) == (0, 0, 0, 0):
-        return plain.date()
-    return value
+_READ: dict[type, Callable[[Coercion, Any, Numbering], Hashable]] = {
+    bool: Coercion._bool,  # noqa: SLF001
+    int: Coercion._number,  # noqa: SLF001
+    float: Coercion._number,  # noqa: SLF001
+    Decimal: Coercion._number,  # noqa: SLF001
+    str: Coercion._text,  # noqa: SLF001
+    date: Coercion._date,  # noqa: SLF001
+    Day: Coercion._day,  # noqa: SLF001
+    datetime: Coercion._datetime,  # noqa: SLF001
+    tuple: Coercion._list,  # noqa: SLF001
+    Map: Coercion._map,  # noqa: SLF001
+    Path: Coercion._path,  # noqa: SLF001
+    Node: Coercion._node,  # noqa: SLF001
+}
 
 
 def scaled(value: Number, scale: int) -> Hashable:
@@ -283,10 +302,10 @@ def scaled(value: Number, scale: int) -> Hashable:
     A float counts by its first 15 significant digits, all that it holds reliably, so that 1.005
     rounds to 1.01 although its binary value lies below. Infinities stay what they are.
     """
-    if value.__class__ is int:
-        return value * 10**scale
-    if value.__class__ is float:
-        shifted = value * 10**scale
+    if isinstance(value, int):
+        return int(value * 10**scale)
+    if isinstance(value, float):
+        shifted: float = value * 10**scale
         if -_SURE_BELOW < shifted < _SURE_BELOW:
             nearest = floor(shifted + 0.5)
             if abs(shifted - nearest) < _NOT_A_HALF:
@@ -294,14 +313,11 @@ def scaled(value: Number, scale: int) -> Hashable:
         if isinf(value):
             return value
         value = Decimal(f"{value:.{_FLOAT_DIGITS}g}")
-    exact = Decimal(value)
-    if exact.is_infinite():
-        return float(exact)
-    if exact.adjusted() > _LONGEST:
-        return exact
-    if exact.adjusted() < -scale - 1:
-        return 0
-    return int(_EXACT.to_integral_value(_EXACT.scaleb(exact, scale)))
+    if value.is_infinite():
+        return float(value)
+    if value.adjusted() > _LONGEST:  # a whole number; no machine wants its digits
+        return value
+    return int(_EXACT.to_integral_value(_EXACT.scaleb(value, scale)))
 
 
 def is_number(value: Any) -> bool:

@@ -12,6 +12,7 @@ from qeval.errors import did_you_mean
 from qeval.scoring.assignment import Assignment, Undecided
 from qeval.scoring.coercion import Coercion, view_of
 from qeval.scoring.difference import Difference
+from qeval.scoring.explain import Case, explain
 from qeval.scoring.matching import Expected, Matcher
 from qeval.scoring.spec import AnswerSpec, Column, Policy
 from qeval.scoring.table import Table
@@ -56,24 +57,26 @@ def compare(
     gold_columns = _columns(gold)
     columns = _columns(predicted)
     expected = expect(gold, gold_columns, spec, policy)
-    width = len(expected.names)
+    preferred = _by_name(expected.names, predicted.columns) or tuple(range(len(expected.names)))
     inconclusive = not expected.size and not len(predicted)
     undecided = False
-    mapping: Assignment | None = None
-    if len(columns) == width and len(predicted) == expected.rows:
+    if len(columns) == len(expected.names) and len(predicted) == expected.rows:
         try:
-            preferred = _preferred(expected.names, predicted.columns)
             mapping = _match(expected, columns, len(predicted), preferred)
         except Undecided:
             undecided = True
-    if mapping is not None:
-        return Comparison(True, True, inconclusive, None, mapping)
-    relaxed = _relaxed(expected, predicted, columns) if not undecided else None
+        else:
+            if mapping is not None:
+                return Comparison(
+                    equal=True, relaxed_equal=True, inconclusive=inconclusive, mapping=mapping
+                )
+    relaxed = None if undecided else _relaxed(expected, predicted, columns)
+    case = Case(expected, predicted.columns, columns, len(predicted), preferred)
     return Comparison(
         equal=False,
         relaxed_equal=relaxed is not None,
         inconclusive=inconclusive,
-        difference=Difference("other", "rows differ"),
+        difference=explain(case, relaxed=relaxed is not None, undecided=undecided),
         relaxed_mapping=relaxed,
     )
 
@@ -125,10 +128,6 @@ def _by_name(names: Sequence[str], others: Sequence[str]) -> tuple[int, ...] | N
     if len(places) != len(others) or len(set(plain)) != len(plain):
         return None
     return tuple(places[name] for name in plain) if set(plain) <= set(places) else None
-
-
-def _preferred(names: Sequence[str], others: Sequence[str]) -> Assignment:
-    return _by_name(names, others) or tuple(range(len(names)))
 
 
 def _match(

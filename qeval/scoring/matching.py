@@ -5,7 +5,8 @@ numbers are about, within the tolerance. What the first pass accepts the second 
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence, Set
+from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,13 +107,12 @@ class Matcher:
         Raises `Undecided` when that could not be found out.
         """
         expected = self.expected
-        if self.relation == "equal" and self.size != expected.rows:
-            return None
-        if self.relation == "inside" and self.size > expected.size:
-            return None
-        if self.relation == "around" and self.size < expected.size:
-            return None
-        if not expected.columns or len(self.predicted) < len(expected.columns):
+        sizes_fit = {
+            "equal": self.size == expected.rows,
+            "inside": self.size <= expected.size,
+            "around": self.size >= expected.size,
+        }
+        if not sizes_fit[self.relation] or len(self.predicted) < len(expected.columns):
             return None
         if not expected.rows or not self.size:
             return tuple(range(len(expected.columns)))
@@ -196,7 +196,7 @@ class Matcher:
             every = [c for c in every if self._is_likely(view, c, known)]
             if len(every) < 2:  # noqa: PLR2004 - a single one is verified on whole rows anyway
                 return every
-        if self.relation == "around" or self.relation == "inside" or blocks.spare is not None:
+        if self.relation != "equal" or blocks.spare is not None:
             bag = _bag(gold, blocks.gold)
             bags = ((c, _bag(self.keys(view, c), blocks.predicted)) for c in every)
             around = self.relation == "around"
@@ -208,7 +208,7 @@ class Matcher:
         bag = _bag(gold, blocks.gold)
         return [c for c in fit if dict.__eq__(_bag(self.keys(view, c), blocks.predicted), bag)]
 
-    def _is_likely(self, view: int, c: int, known: Set[Hashable]) -> bool:
+    def _is_likely(self, view: int, c: int, known: AbstractSet[Hashable]) -> bool:
         """Whether a few cells of a predicted column are among the gold's, before all are read."""
         values = self.predicted[c]
         step = max(1, len(values) // _SAMPLE)

@@ -37,25 +37,24 @@ class Column:
     def __post_init__(self) -> None:
         where = f"answer column {self.name!r}"
         if not isinstance(self.name, str):
-            raise ValueError(f"an answer column's name must be text, found {self.name!r}")
+            raise ValueError(f"an answer column's name must be text, found {self.name!r}")  # noqa: TRY004
         for given in (self.type, self.items):
             if given is not None and given not in COLUMN_TYPES:
                 hint = did_you_mean(str(given), COLUMN_TYPES)
                 known = ", ".join(COLUMN_TYPES)
                 raise ValueError(f"{where}: type {given!r} is not one of {known}.{hint}")
-        if self.items is not None and self.type != "list":
-            raise ValueError(f"{where}: `items` goes with type 'list', found {self.type!r}")
-        if self.ordered and self.type != "list":
-            raise ValueError(f"{where}: `ordered` goes with type 'list', found {self.type!r}")
-        inner = self.items if self.type == "list" else self.type
-        if self.scale is not None:
-            if inner != "decimal":
-                raise ValueError(f"{where}: `scale` goes with type 'decimal', found {inner!r}")
-            if not _whole(self.scale) or not 0 <= self.scale <= _MAX_SCALE:
-                raise ValueError(f"{where}: `scale` must be 0 to {_MAX_SCALE}: {self.scale!r}")
+        inner = self.items or "any" if self.type == "list" else self.type
+        for setting, is_set, types, found in (
+            ("items", self.items is not None, ("list",), self.type),
+            ("ordered", self.ordered, ("list",), self.type),
+            ("scale", self.scale is not None, ("decimal",), inner),
+            ("tolerance", self.tolerance is not None, ("float", "any"), inner),
+        ):
+            if is_set and found not in types:
+                raise ValueError(f"{where}: `{setting}` goes with type {types[0]}, found {found}")
+        if self.scale is not None and not (_whole(self.scale) and 0 <= self.scale <= _MAX_SCALE):
+            raise ValueError(f"{where}: `scale` must be 0 to {_MAX_SCALE}, found {self.scale!r}")
         if self.tolerance is not None:
-            if inner not in ("float", "any", None):
-                raise ValueError(f"{where}: `tolerance` goes with type 'float', found {inner!r}")
             _check_tolerance(f"{where}: `tolerance`", self.tolerance)
 
 
@@ -96,7 +95,7 @@ class AnswerSpec:
         top_k: int | None = None,
     ) -> None:
         if isinstance(columns, str | Mapping):
-            raise ValueError(f"`columns` must be a list of columns, found {columns!r}")
+            raise ValueError(f"`columns` must be a list of columns, found {columns!r}")  # noqa: TRY004
         declared = tuple(map(_column, columns))
         keys = tuple(map(_order_key, _order_items(order_by)))
         names = [column.name for column in declared]
@@ -172,15 +171,19 @@ def _column(given: ColumnLike) -> Column:
 
 
 def _order_items(given: Any) -> Iterable[OrderLike]:
-    if isinstance(given, str | OrderKey | Mapping):
-        return (given,)
-    is_pair = isinstance(given, Sequence) and len(given) == 2 and given[1] in ("asc", "desc")  # noqa: PLR2004
-    if is_pair and isinstance(given[0], str):
+    if isinstance(given, str | OrderKey | Mapping) or _is_name_and_direction(given):
         return (given,)
     return tuple(given)
 
 
-def _order_key(given: OrderLike) -> OrderKey:
+def _is_name_and_direction(given: Any) -> bool:
+    if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:  # noqa: PLR2004
+        return False
+    name, direction = given
+    return isinstance(name, str) and (direction in ("asc", "desc") or isinstance(direction, bool))
+
+
+def _order_key(given: Any) -> OrderKey:
     if isinstance(given, OrderKey):
         return given
     if isinstance(given, str):
@@ -188,12 +191,8 @@ def _order_key(given: OrderLike) -> OrderKey:
     if isinstance(given, Mapping):
         key: OrderKey = _fields_of(OrderKey, given, "an `order_by` key")
         return key
-    if isinstance(given, Sequence) and len(given) == 2 and isinstance(given[0], str):  # noqa: PLR2004
-        name, direction = given
-        if direction in ("asc", "desc"):
-            return OrderKey(name, descending=direction == "desc")
-        if isinstance(direction, bool):
-            return OrderKey(name, descending=direction)
+    if _is_name_and_direction(given):
+        return OrderKey(given[0], descending=given[1] in ("desc", True))
     raise ValueError(
         f"an `order_by` key is 'name', '-name', (name, 'asc'|'desc') or a mapping, found {given!r}"
     )

@@ -75,7 +75,7 @@ def mcnemar(only_first: int, only_second: int) -> float:
     """
     total = only_first + only_second
     tail = sum(comb(total, i) for i in range(min(only_first, only_second) + 1))
-    return min(1.0, 2 * tail / 2**total)
+    return min(1.0, float(2 * tail / 2**total))
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,7 +170,7 @@ class TolerantPass:
         fine = self._fine_blocks(found)
         if fine is None:
             return False
-        pairs = [self._pair(j, c, fine.kept) for j, c in enumerate(found)]
+        pairs = [self.pair(j, c, fine.kept) for j, c in enumerate(found)]
         relation = self.matcher.relation
         if relation == "equal" and fine.spare is not None:
             relation = "inside"
@@ -191,16 +191,17 @@ class TolerantPass:
                     return False
         return True
 
-    def _pair(self, j: int, c: int, kept: int) -> "_Pair":
+    def pair(self, j: int, c: int, kept: int) -> "Pair":
+        """Gold column `j` (its first `kept` rows) and predicted column `c`, as keys of both."""
         matcher, close = self.matcher, self.closeness[j]
         gold, other = self.expected.columns[j][:kept], matcher.predicted[c]
         if not self.is_soft(j, c):
             exact = matcher.gold_keys[j][:kept], matcher.keys(matcher.views[j], c)
-            return _Pair(*exact, gold, other, None, close, ordered=False)
+            return Pair(*exact, gold, other, None, close, ordered=False)
         reading = self.expected.coercions[j]
         chains = _chains([gold, other], close)
         keys = _chain_keys(gold, reading, chains), _chain_keys(other, reading, chains)
-        return _Pair(*keys, gold, other, chains, close, reading.view.ordered)
+        return Pair(*keys, gold, other, chains, close, reading.view.ordered)
 
     def _fine_blocks(self, found: Assignment) -> Blocks | None:
         """Blocks by the order keys of both sides; None where a position holds another key.
@@ -290,7 +291,7 @@ class _Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class Pair:
     """Two paired columns: keys and values of both, and their chains if the pair is soft."""
 
     gold: Keys
@@ -319,7 +320,7 @@ class _Pair:
 
 
 def _rows_pair_up(
-    loose: list[_Pair], inner: list[int], outer: Sequence[int], *, swapped: bool
+    loose: list[Pair], inner: list[int], outer: Sequence[int], *, swapped: bool
 ) -> bool:
     """Whether rows (of one key) pair up in the columns where chains are wide."""
     sides = [(p.gold_values, p.predicted_values) for p in loose]
@@ -337,7 +338,7 @@ def _rows_pair_up(
     return all_matched(few, many, _fits(loose))
 
 
-def _fits(loose: list[_Pair]) -> Callable[[Any, Any], bool]:
+def _fits(loose: list[Pair]) -> Callable[[Any, Any], bool]:
     def fits(a: Any, b: Any) -> bool:
         return all(pair.fits(x, y) for pair, x, y in zip(loose, a, b, strict=True))
 

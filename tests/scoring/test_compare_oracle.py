@@ -109,7 +109,7 @@ near = st.builds(
     st.integers(-6, 6),
 )
 money = st.one_of(
-    st.sampled_from([Decimal("1.00"), Decimal("1.005"), Decimal("1.01"), Decimal("2")]),
+    st.sampled_from([Decimal("1.00"), Decimal("1.005"), Decimal("1.01"), Decimal(2)]),
     st.sampled_from([1.0, 1.005, 1.0049999999999997, 1.01, 2.0, 1.0100000001]),
 )
 CELLS: dict[str, st.SearchStrategy[Any]] = {

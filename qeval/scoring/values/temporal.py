@@ -6,7 +6,6 @@ Everything is counted from 1970-01-01T00:00 UTC in the proleptic Gregorian calen
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from math import inf
 
 NANOS = 1_000_000_000
 DAY_NANOS = 86_400 * NANOS
@@ -96,7 +95,7 @@ class Duration:
         return f"{sign}P{text}"
 
 
-def instant(nanos: int | float) -> datetime | Instant:
+def instant(nanos: float) -> datetime | Instant:
     """Return the `datetime` (UTC) of an epoch count, or an `Instant` where none can hold it."""
     if isinstance(nanos, float) or nanos % 1000:
         return Instant(nanos)
@@ -112,7 +111,7 @@ def epoch_nanos(moment: datetime) -> int:
     return (aware - _EPOCH) // _MICROSECOND * 1000
 
 
-def day(days: int | float) -> date | Day:
+def day(days: float) -> date | Day:
     """Return the `date` of an epoch count, or a `Day` where none can hold it."""
     if isinstance(days, float):
         return Day(days)

@@ -35,6 +35,7 @@ _TYPE_CONSTRAINTS = (c.Sub, c.Owns, c.Plays, c.Relates)
 _TYPE_FAN = 3.0  # types a type leads to, on average
 _CALL_FAN = 2.0
 _INDEXED_PLAYERS = 5  # TypeDB's RELATION_INDEX_THRESHOLD
+_NO_GROWTH = 1.1
 _WORK = 0.05  # the cost of looking at something, against that of a row that results
 
 
@@ -95,7 +96,9 @@ class _Planner:
         self._bound = dict(bound)
         self._wanted = wanted
         everything = [*conjunction.constraints, *self._indexed_pairs()]
-        self._constraints = [k for k in everything if self._matters(k)]
+        self._constraints = {k: None for k in everything if self._matters(k)}
+        self._of_var = self._index()
+        self._to_test = dict(self._constraints)
         self._nested: list[Nested] = list(conjunction.nested)
         self._uses = self._count_uses()
         self._only_typed = self._find_only_typed()
@@ -112,8 +115,7 @@ class _Planner:
                 pass
             if not (self._constraints or self._open_nested() or self._unbound()):
                 break
-            option = min(self._options(), key=lambda option: option.score, default=None)
-            self._take(option or self._scan_for_stuck())
+            self._take(self._best_option() or self._scan_for_stuck())
         self._take_optionals()
         return s.Plan(tuple(self._steps), tuple(self._binds), self._unique, self._rows)
 
@@ -144,6 +146,14 @@ class _Planner:
             for k in constraints
         )
 
+    def _index(self) -> dict[Var, list[c.Constraint]]:
+        """List the constraints of every variable."""
+        index: dict[Var, list[c.Constraint]] = {}
+        for constraint in self._constraints:
+            for var in _mentioned(constraint):
+                index.setdefault(var, []).append(constraint)
+        return index
+
     def _matters(self, constraint: c.Constraint) -> bool:
         """Leave out what the sets of types already say."""
         if isinstance(constraint, _IMPLIED_BY_TYPES):
@@ -159,11 +169,7 @@ class _Planner:
     def _count_uses(self) -> Counter[Var]:
         uses: Counter[Var] = Counter()
         for constraint in self._constraints:
-            if isinstance(constraint, c.DifferentEdges):
-                edges = (constraint.one, constraint.other)
-                uses.update(var for edge in edges for var in (edge.player, edge.role))
-            else:
-                uses.update(constraint.variables())
+            uses.update(_mentioned(constraint))
         for nested in self._nested:
             uses.update(nested.visible if isinstance(nested, Or) else nested.body.visible)
         return uses
@@ -221,17 +227,24 @@ class _Planner:
     # Tests ------------------------------------------------------------------------------------
 
     def _take_tests(self) -> bool:
-        for constraint in self._constraints:
+        """Take what has become possible by the last bindings: tests, else one ``let`` or ``not``."""
+        lets: list[c.Let] = []
+        while self._to_test:
+            constraint = next(iter(self._to_test))
+            del self._to_test[constraint]
+            if constraint not in self._constraints:
+                continue
             if isinstance(constraint, c.Let):
+                lets.append(constraint)
                 continue
             step = self._test(constraint)
             if step is not None:
                 self._steps.append(step)
-                self._constraints.remove(constraint)
-                return True
-        for constraint in self._constraints:
-            if isinstance(constraint, c.Let) and self._all_bound(constraint.needs()):
-                self._take(_Option(0, s.Assigning(constraint), (constraint.target,), (constraint,)))
+                del self._constraints[constraint]
+        for let in lets:
+            if self._all_bound(let.needs()):
+                self._to_test.update(dict.fromkeys(lets))
+                self._take(_Option(1.0, s.Assigning(let), (let.target,), (let,)))
                 return True
         for nested in self._nested:
             if isinstance(nested, Not) and self._ready(nested):
@@ -242,9 +255,7 @@ class _Planner:
     def _test(self, constraint: c.Constraint) -> s.Step | None:
         """Return the step that tests a constraint whose variables are all bound."""
         if isinstance(constraint, c.DifferentEdges):
-            edges = (constraint.one, constraint.other)
-            ends = [var for edge in edges for var in (edge.player, edge.role)]
-            return s.Differing(constraint) if self._all_bound(ends) else None
+            return s.Differing(constraint) if self._all_bound(_mentioned(constraint)) else None
         if isinstance(constraint, c.Iid | c.Call) or not self._all_bound(constraint.variables()):
             return self._test_edge(constraint) if isinstance(constraint, c.Links) else None
         match constraint:
@@ -323,7 +334,7 @@ class _Planner:
         self._rows *= max(option.score, 0.01)
         for covered in option.covers:
             if isinstance(covered, c.Constraint):
-                self._constraints.remove(covered)
+                del self._constraints[covered]
             else:
                 self._nested.remove(covered)  # type: ignore[arg-type]
         self._bind(option.binds, self._types)
@@ -332,6 +343,17 @@ class _Planner:
         for var in variables:
             self._bound[var] = types.get(var, 0)
             self._binds.append(var)
+            self._to_test.update(dict.fromkeys(self._of_var.get(var, ())))
+
+    def _best_option(self) -> _Option | None:
+        """Return the cheapest option; one that adds no rows is good enough to stop looking."""
+        best: _Option | None = None
+        for option in self._options():
+            if best is None or option.score < best.score:
+                best = option
+                if option.score <= _NO_GROWTH and not isinstance(option.step, s.Calling):
+                    break
+        return best
 
     def _options(self) -> Iterator[_Option]:
         for constraint in self._constraints:
@@ -370,10 +392,10 @@ class _Planner:
         """Return the comparisons of a variable with constants, as constraints and as tests."""
         found: list[c.Compare] = []
         tests: list[s.ValueTest] = []
-        for constraint in self._constraints:
+        for constraint in self._of_var.get(var, ()):
             if not isinstance(constraint, c.Compare) or constraint.left is not var:
                 continue
-            if isinstance(constraint.right, Constant):
+            if constraint in self._constraints and isinstance(constraint.right, Constant):
                 found.append(constraint)
                 tests.append(s.ValueTest(constraint.op, constraint.right))
         return found, tuple(tests)
@@ -526,8 +548,10 @@ class _Planner:
         yield from self._lookups(var, types)
 
     def _lookups(self, var: Var, types: int) -> Iterator[_Option]:
-        for constraint in self._constraints:
+        for constraint in self._of_var.get(var, ()):
             if not isinstance(constraint, c.Compare) or constraint.op != "==":
+                continue
+            if constraint not in self._constraints:
                 continue
             sides = (constraint.left, constraint.right)
             for side, other in (sides, sides[::-1]):
@@ -540,6 +564,14 @@ class _Planner:
                 covers = tuple(dict.fromkeys((constraint, *compares)))
                 step = s.FindByValue(var, types, other, tests)
                 yield _Option(0.9 * types.bit_count(), step, (var,), covers)
+
+
+def _mentioned(constraint: c.Constraint) -> tuple[Var, ...]:
+    """Return the variables a constraint is about, those of two edges that must differ included."""
+    if isinstance(constraint, c.DifferentEdges):
+        one, other = constraint.one, constraint.other
+        return one.player, one.role, other.player, other.role
+    return constraint.variables()
 
 
 def _most_players(relation: Type) -> float:

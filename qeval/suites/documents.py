@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -26,43 +26,59 @@ def read_document(path: Path, schema: SchemaName, *, fresh: bool = False) -> dic
     `fresh` validates even a file that is remembered as valid. Raises `InputError` with
     file, line and key of every fault.
     """
+    content = _content(path)
+    rules = shipped("schemas").joinpath(f"{schema}.schema.json").read_bytes()
+
+    def validated() -> Any:
+        from qeval.suites.validation import parse_and_validate
+
+        return parse_and_validate(path, content, json.loads(rules))
+
+    document: dict[str, Any] = _remember(content, rules, validated, fresh=fresh)
+    return document
+
+
+def read_yaml(path: Path, *, fresh: bool = False) -> Any:
+    """Parse a YAML file that has no JSON Schema (a mapping). Raises `InputError`."""
+    content = _content(path)
+
+    def parsed() -> Any:
+        from qeval.suites.validation import parse
+
+        return parse(path, content)
+
+    return _remember(content, b"", parsed, fresh=fresh)
+
+
+def _content(path: Path) -> bytes:
     try:
-        content = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror}") from error
-    rules = shipped("schemas").joinpath(f"{schema}.schema.json").read_bytes()
+
+
+def _remember(content: bytes, rules: bytes, make: Callable[[], Any], *, fresh: bool) -> Any:
+    """What `make` returned for this content and these rules before, else what it returns now."""
     digest = hashlib.sha256(b"1\0" + rules + b"\0" + content).hexdigest()
     if not fresh:
         with suppress(OSError, ValueError):
-            cached: dict[str, Any] = json.loads(_remembered(digest).read_bytes())
-            return cached
-    from qeval.suites.validation import parse_and_validate
-
-    document = parse_and_validate(path, content, json.loads(rules))
+            return json.loads(_remembered(digest).read_bytes())
+    made = make()
     with suppress(OSError):  # a cache that can't be written costs time, nothing else
-        _remember(_remembered(digest), document)
-    return document
+        _write(_remembered(digest), made)
+    return made
 
 
 def _remembered(digest: str) -> Path:
     return cache_dir("suites") / f"{digest}.json"
 
 
-def _remember(path: Path, document: dict[str, Any]) -> None:
+def _write(path: Path, document: Any) -> None:
+    """Atomically, as two processes may do the same."""
     handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         json.dump(document, file, ensure_ascii=False)
     Path(name).replace(path)
-
-
-def read_yaml(path: Path) -> Any:
-    """Parse a YAML file that has no JSON Schema (a mapping). Raises `InputError`."""
-    from qeval.suites.validation import parse
-
-    try:
-        return parse(path, path.read_bytes())
-    except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror}") from error
 
 
 def line_of(path: Path, keys: KeyPath) -> int:

@@ -37,7 +37,7 @@ def load_suite(which: str | Path | Mapping[str, Any], *, fresh: bool = False) ->
     languages: Mapping[str, Any] = head["languages"]
     schemas = {lang: _text(file, lang, spec["schema"]) for lang, spec in languages.items()}
     mappings = {
-        lang: read_yaml(folder / spec["mapping"]) if "mapping" in spec else {}
+        lang: read_yaml(folder / spec["mapping"], fresh=fresh) if "mapping" in spec else {}
         for lang, spec in languages.items()
     }
     prompt_schemas = {
@@ -57,7 +57,7 @@ def load_suite(which: str | Path | Mapping[str, Any], *, fresh: bool = False) ->
     )
     content = [
         head["reference_date"],
-        [entry.data for entry in (*cases, *examples)],
+        [{**entry.data, "notes": ""} for entry in (*cases, *examples)],
         [schemas, mappings, prompt_schemas],
         [[lang, name, instances.content_hash(lang, name)] for lang in languages
          for name in head["instances"]],

@@ -110,6 +110,7 @@ def test_a_suite_can_be_sent_to_another_process() -> None:
         ("suite.yaml", "{seed: 1}", "{seed: 2}", False),
         ("schema.sql", "-- not unique", "-- maybe twice", False),
         ("easy.yaml", "# Easy:", "# Simple:", True),
+        ("easy.yaml", "notes: Prices", "notes: List prices", True),
         ("suite.yaml", 'version: "0.1"', 'version: "0.2"', True),
     ],
 )
@@ -314,3 +315,23 @@ def test_a_missing_csv_file_is_told(shelf: Path) -> None:
     (shelf / "rows" / "books.csv").unlink()
     with pytest.raises(InputError, match=r"books\.csv: can't be read"):
         load_suite(shelf)
+
+
+def test_a_language_can_have_a_mapping_and_a_schema_for_prompts(edit: Edit) -> None:
+    folder = edit(
+        "suite.yaml",
+        "    schema: schema.sql            # what the engine loads; prompts show it too\n",
+        "    {schema: schema.sql, mapping: map.yaml, prompt_schema: prompt.sql}\n",
+    )
+    (folder / "map.yaml").write_text("nodes: {users: {label: User, key: id}}\n")
+    (folder / "prompt.sql").write_text("-- users(id, …)\n", encoding="utf-8")
+    suite = load_suite(folder)
+    before = suite.instance("sql", "base")
+    assert before.mapping == {"nodes": {"users": {"label": "User", "key": "id"}}}
+    assert before.schema.startswith("-- An online shop")
+    assert suite.schema_text["sql"] == "-- users(id, …)\n"
+    (folder / "map.yaml").write_text("nodes: {users: {label: Person, key: id}}\n")
+    assert load_suite(folder).instance("sql", "base").key != before.key
+    (folder / "map.yaml").write_text("nodes: {users: [}\n")
+    with pytest.raises(InputError, match=r"map\.yaml:1: not valid YAML"):
+        load_suite(folder)

@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -72,6 +73,15 @@ class KeepsWarm(Protocol):
     def holds(self, server: WarmServer) -> list[str]:
         """Keys of the instances that a warm server holds; the engine need not be started."""
         ...
+
+
+@contextlib.contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Held while a server is looked for and started, so that two `up` start one."""
+    from filelock import FileLock
+
+    with FileLock(cache_dir("warm") / "up.lock"):
+        yield
 
 
 def record(

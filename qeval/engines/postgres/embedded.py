@@ -64,9 +64,10 @@ class EmbeddedServer:
     def up(self) -> warm.WarmServer:
         """Start a detached server, or return the one that is up."""
         site = find_site(self._chosen)
-        found = warm.find(NAME, site.version)
-        if found is not None:
-            return found
+        with warm.one_at_a_time():
+            return warm.find(NAME, site.version) or self._detach(site)
+
+    def _detach(self, site: Site) -> warm.WarmServer:
         slot = take(site.pool)
         try:
             server = Server.embedded(str(socket_folder(slot)), site.version)

@@ -8,7 +8,7 @@ from qeval.typeql.check.annotate import Known, annotate_stages, reducer_type
 from qeval.typeql.faults import Fault, within
 from qeval.typeql.ir import functions as f
 from qeval.typeql.ir.constraints import Call
-from qeval.typeql.ir.patterns import Not
+from qeval.typeql.ir.patterns import Not, Or
 from qeval.typeql.ir.pipelines import Distinct, Limit, Match, Offset, Reduce, Sort
 from qeval.typeql.ir.variables import Var
 from qeval.typeql.values import ValueType
@@ -147,7 +147,7 @@ def _calls_in(root: Conjunction) -> Iterator[tuple[Signature, bool]]:
                 yield constraint.function, negated
         for nested in conjunction.nested:
             inner = negated or isinstance(nested, Not)
-            bodies = [nested.body] if not hasattr(nested, "branches") else nested.branches
+            bodies = nested.branches if isinstance(nested, Or) else [nested.body]
             waiting += [(body, inner) for body in bodies]
 
 
@@ -171,6 +171,23 @@ def find_recursion(functions: Iterable[Signature]) -> None:
             if called in group and (negated or not _monotone(body)):
                 message = f"{function.name} calls itself through a negation or a reduction"
                 raise Fault("FUN9", message, body.span)
+
+
+def recursive_calls(body: Body) -> int:
+    """Return how many calls within its own group a body makes, at most, for one answer."""
+    matches = [stage for stage in body.stages if isinstance(stage, Match)]
+    return sum(_recursive_calls(stage.block.root, body.component) for stage in matches)
+
+
+def _recursive_calls(conjunction: Conjunction, component: int | None) -> int:
+    calls = [k.function.body for k in conjunction.constraints if isinstance(k, Call)]
+    count = sum(body is not None and body.component == component for body in calls)
+    for nested in conjunction.nested:
+        if isinstance(nested, Or):
+            count += max(_recursive_calls(branch, component) for branch in nested.branches)
+        else:
+            count += _recursive_calls(nested.body, component)
+    return count
 
 
 def _reachable(function: Signature) -> set[Signature]:

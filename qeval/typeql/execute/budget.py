@@ -16,13 +16,13 @@ class Limits:
 
     ``timeout_s`` is wall-clock time in seconds; ``max_steps`` counts things looked at;
     ``max_rows`` the rows of the answer; ``max_cells`` the values held in memory at once by
-    ``distinct``, sorting, grouping and the tables of functions (some 100 bytes each).
+    ``distinct``, sorting, grouping and the tables of functions (some 60 bytes each).
     """
 
     timeout_s: float = 10.0
     max_steps: int = 100_000_000
     max_rows: int = 1_000_000
-    max_cells: int = 10_000_000
+    max_cells: int = 5_000_000
 
 
 class Budget:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from qeval.typeql.check.annotate import Known, reducer_type
+from qeval.typeql.check.functions import recursive_calls
 from qeval.typeql.execute.nesting import picker
 from qeval.typeql.execute.reducing import reduce_rows
 from qeval.typeql.execute.stages import StageCompiler
@@ -79,48 +80,88 @@ class FunctionTables:
         return known
 
 
+class _Answers:
+    """What is known of one recursive call, in the order in which it was found.
+
+    ``users`` are the calls that have used it. ``seen`` counts for each call it uses itself how
+    many answers of that one it has taken in.
+    """
+
+    __slots__ = ("known", "ordered", "seen", "users")
+
+    def __init__(self) -> None:
+        self.known: set[Row] = set()
+        self.ordered: list[Row] = []
+        self.users: dict[Key, None] = {}
+        self.seen: dict[Key, int] = {}
+
+
 class _Component:
-    """The calls of functions that call each other recursively."""
+    """The calls of functions that call each other recursively.
+
+    A function that makes at most one recursive call for each answer is re-evaluated with the new
+    answers of what it calls only; others with all of them.
+    """
 
     def __init__(self, tables: FunctionTables) -> None:
         self._tables = tables
-        self._answers: dict[Key, dict[Row, None]] = {}
-        self._users: dict[Key, dict[Key, None]] = {}
+        self._answers: dict[Key, _Answers] = {}
         self._waiting: dict[Key, None] = {}
         self._current: Key | None = None
+        self._taken: dict[Key, int] = {}  # answers taken in by the current evaluation
+        self._linear: dict[Signature, bool] = {}
 
     def call(self, function: Signature, arguments: Row) -> list[Row]:
+        """Return all answers; to calls from within the component, those known and not yet taken."""
         key = (function, arguments)
-        if self._current is not None:
-            self._register(key)
-            self._users[key][self._current] = None
-        elif key not in self._answers:
-            self._register(key)
-            self._solve()
-        return list(self._answers[key])
+        if self._current is None:
+            if key not in self._answers:
+                self._register(key)
+                self._solve()
+            return self._answers[key].ordered
+        self._register(key)
+        answers = self._answers[key]
+        answers.users[self._current] = None
+        until = self._taken.setdefault(key, len(answers.ordered))
+        return answers.ordered[self._answers[self._current].seen.get(key, 0) : until]
 
     def _register(self, key: Key) -> None:
         if key not in self._answers:
-            self._tables.runtime.budget.hold(4 + len(key[1]))
-            self._answers[key] = {}
-            self._users[key] = {}
+            self._tables.runtime.budget.hold(10 + len(key[1]))
+            self._answers[key] = _Answers()
             self._waiting[key] = None
 
     def _solve(self) -> None:
-        budget = self._tables.runtime.budget
         while self._waiting:
-            key, _ = self._waiting.popitem()
-            self._current = key
-            budget.spend(1)
+            key = next(iter(self._waiting))
+            del self._waiting[key]
+            self._current, self._taken = key, {}
             answers = self._answers[key]
-            before = len(answers)
-            for row in self._tables.evaluate(*key):
-                if row not in answers:
-                    answers[row] = None
-                    budget.hold(len(row))
-            if len(answers) > before:
-                self._waiting.update(self._users[key])
+            if self._evaluate(key, answers):
+                self._waiting.update(answers.users)
+            if self._is_linear(key[0]):
+                answers.seen.update(self._taken)
         self._current = None
+
+    def _evaluate(self, key: Key, answers: _Answers) -> bool:
+        """Add what the body yields now; tell whether anything was new."""
+        budget = self._tables.runtime.budget
+        budget.spend(1)
+        before = len(answers.ordered)
+        for row in self._tables.evaluate(*key):
+            if row not in answers.known:
+                answers.known.add(row)
+                answers.ordered.append(row)
+                budget.hold(len(row) + 2)
+        return len(answers.ordered) > before
+
+    def _is_linear(self, function: Signature) -> bool:
+        linear = self._linear.get(function)
+        if linear is None:
+            body = function.body
+            assert body is not None
+            linear = self._linear[function] = recursive_calls(body) <= 1
+        return linear
 
 
 def _arguments_known(function: Signature) -> Known:

@@ -48,7 +48,7 @@ def compile_match(
     transform = compile_plan(plan, layout, runtime)
     pick = _outputs(stage.outputs, layout, numbered=deduplicate)
     if deduplicate:
-        return _distinct_per_row(transform, pick, runtime)
+        return _distinct_per_row(transform, pick, stage.outputs, runtime)
     return lambda rows: map(pick, transform(rows))
 
 
@@ -58,9 +58,9 @@ def _outputs(outputs: tuple[Var, ...], layout: Layout, *, numbered: bool) -> Cal
 
 
 def _distinct_per_row(
-    transform: Transform, pick: Callable[[Row], Row], runtime: Runtime
+    transform: Transform, pick: Callable[[Row], Row], outputs: tuple[Var, ...], runtime: Runtime
 ) -> Transform:
-    hold = runtime.budget.hold
+    hold, width = runtime.budget.hold, len(outputs) + 3
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         seen: set[Row] = set()
@@ -69,8 +69,8 @@ def _distinct_per_row(
             row = pick(result)
             if row not in seen:
                 seen.add(row)
-                hold(len(row))
+                hold(width)
                 yield row[1:]
-        hold(-sum(map(len, seen)))
+        hold(-width * len(seen))
 
     return run

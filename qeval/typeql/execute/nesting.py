@@ -52,7 +52,7 @@ def rejecting(step: s.Rejecting, layout: Layout, runtime: Runtime, compile_plan:
     """Keep rows for which the inner plan finds nothing; rows that look alike are asked once."""
     transform = compile_plan(step.body, layout.copy(), runtime)
     slots = [layout.slots[var] for var in step.inputs]
-    hold = runtime.budget.hold
+    hold, width = runtime.budget.hold, len(slots) + 2
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         known: dict[Row, bool] = {}
@@ -62,10 +62,10 @@ def rejecting(step: s.Rejecting, layout: Layout, runtime: Runtime, compile_plan:
             if found is None:
                 found = next(transform((row,)), None) is not None
                 known[key] = found
-                hold(len(key) + 1)
+                hold(width)
             if not found:
                 yield row
-        hold(-sum(len(key) + 1 for key in known))
+        hold(-width * len(known))
 
     return run
 

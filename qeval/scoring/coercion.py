@@ -36,6 +36,7 @@ _SURE_BELOW = 1e9  # x·10^scale below this is known to 1e-7, so rounding is saf
 _NOT_A_HALF = 0.4999
 _LONGEST = 100_000  # digits before the point that are worth shifting
 _FLOAT_DIGITS = 15
+_QUOTIENT_DECIMALS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,15 +329,30 @@ def is_number(value: Any) -> bool:
 def is_inexact(value: Number) -> bool:
     """Whether a number may carry rounding noise: a float with a fraction, or a cut quotient.
 
-    A Decimal of more than 15 significant digits with a fraction is a quotient that its engine cut
-    somewhere (and where depends on how the query was written).
+    A Decimal of more than 15 significant digits, five or more of them decimals, is a quotient that
+    its engine cut somewhere (and where depends on how the query was written).
     """
-    if value.__class__ is float:
-        return not value.is_integer() and not isinf(value) and value == value  # noqa: PLR0124
-    if value.__class__ is Decimal and value.is_finite():
+    if isinstance(value, float):
+        return not value.is_integer() and isfinite(value)
+    if isinstance(value, Decimal) and value.is_finite():
         _, digits, exponent = value.as_tuple()
-        return int(exponent) < 0 and len(digits) > _FLOAT_DIGITS
+        return int(exponent) <= -_QUOTIENT_DECIMALS and len(digits) > _FLOAT_DIGITS
     return False
+
+
+def near_a_half(number: Number, scale: int, reach: float) -> bool:
+    """Whether a number is within `reach` last places of the boundary between two roundings.
+
+    Floats too large to show their last place are always taken to be.
+    """
+    if isinstance(number, int):
+        return False
+    if isinstance(number, Decimal):
+        if number.adjusted() > _LONGEST:
+            return False
+        return abs(float(_EXACT.remainder(_EXACT.scaleb(number.copy_abs(), scale), 1)) - 0.5) <= reach
+    shifted = abs(number * 10.0**scale)
+    return shifted > _SURE_BELOW or abs(shifted % 1.0 - 0.5) <= reach
 
 
 def numbers_in(values: Iterable[Any]) -> Iterable[Number]:

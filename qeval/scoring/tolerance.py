@@ -14,7 +14,7 @@ one (Hopcroft–Karp, "An n^5/2 Algorithm for Maximum Matchings in Bipartite Gra
 """
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf, isclose, isinf
@@ -22,8 +22,7 @@ from typing import Any
 
 from qeval.scoring.coercion import Number, View, scaled
 
-_SURE_BELOW = 1e9  # beyond, a float's own places are too coarse to tell
-_NOISE_OF_LAST_PLACE = 1e-3
+NOISE_OF_LAST_PLACE = 1e-3
 """How far from a rounding boundary, in units of the last place, noise may carry a value over."""
 
 
@@ -40,7 +39,7 @@ def closeness(view: View) -> Close:
     """
     if view.type != "decimal" or view.scale is None:
         return partial(isclose, rel_tol=view.relative, abs_tol=view.absolute)
-    scale, noise = view.scale, _NOISE_OF_LAST_PLACE * 10.0**-view.scale
+    scale, noise = view.scale, NOISE_OF_LAST_PLACE * 10.0**-view.scale
 
     def close(a: Number, b: Number) -> bool:
         if a == b or scaled(a, scale) == scaled(b, scale):
@@ -48,16 +47,6 @@ def closeness(view: View) -> Close:
         return isclose(a, b, rel_tol=view.relative) and abs(float(a) - float(b)) <= noise
 
     return close
-
-
-def near_a_half(numbers: Iterable[Number], scale: int) -> bool:
-    """Whether noise might carry some number over the boundary between two roundings."""
-    power = 10.0**scale
-    for number in numbers:
-        shifted = abs(float(number) * power)
-        if shifted > _SURE_BELOW or abs(shifted % 1.0 - 0.5) <= 2 * _NOISE_OF_LAST_PLACE:
-            return True
-    return False
 
 
 def is_measured(value: Any) -> bool:

@@ -9,15 +9,15 @@ from math import isfinite
 from typing import Any
 
 from qeval.scoring.assignment import Assignment, Keys, Undecided, assignments
-from qeval.scoring.coercion import Coercion, Number, is_inexact, is_number, numbers_in
+from qeval.scoring.coercion import Coercion, Number, is_inexact, is_number, near_a_half, numbers_in
 from qeval.scoring.matching import Blocks, Matcher, runs
 from qeval.scoring.tolerance import (
+    NOISE_OF_LAST_PLACE,
     Chains,
     Close,
     all_matched,
     closeness,
     is_measured,
-    near_a_half,
     pairs_up,
 )
 from qeval.scoring.values import Map, Path
@@ -74,7 +74,8 @@ class TolerantPass:
             columns = self.matcher.predicted if column >= 0 else self.expected.columns
             values = columns[column if column >= 0 else -1 - column]
             numbers = filter(is_measured, numbers_in(values))
-            self._edgy[column, scale] = near_a_half(numbers, scale)
+            reach = 2 * NOISE_OF_LAST_PLACE
+            self._edgy[column, scale] = any(near_a_half(n, scale, reach) for n in numbers)
         return self._edgy[column, scale]
 
     def find(self) -> Assignment | None:

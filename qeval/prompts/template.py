@@ -1,4 +1,4 @@
-"""A prompt strategy made of one template file: `system` and `user` blocks become the two turns."""
+"""A prompt strategy made of one template file, whose blocks become the turns of a chat."""
 
 import hashlib
 from functools import cached_property
@@ -17,12 +17,13 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 class TemplateStrategy:
-    """Renders a Jinja template with a `system` and a `user` block.
+    """Renders a Jinja template with the blocks `system`, `user` and `assistant`.
 
-    `template` is a file below `templates/<question_language>/`, or a path to a user's own file
-    (which may extend the shipped `_base.jinja`). The template sees `question`, `language`,
-    `reference_date`, `schema_text` and `examples` (each with `question` and `query`); nothing of
-    the case's gold.
+    `system` is the first turn; each solved example is a `user` and an `assistant` turn, and the
+    case's question is the last `user` turn. `template` is a file below
+    `templates/<question_language>/`, or a path to a user's own file (which may extend the shipped
+    `_base.jinja`). The template sees `language`, `reference_date`, `schema_text`, and per turn
+    `question` and `query`; nothing of the case's gold.
     """
 
     def __init__(
@@ -61,26 +62,26 @@ class TemplateStrategy:
         if self.question_language not in case.question:
             raise InputError(f"case {case.id} has no question in {self.question_language!r}")
         shown = self._examples(case, suite, language.name)
-        values = {
-            "question": case.question[self.question_language],
+        facts = {
             "language": language,
             "reference_date": suite.reference_date,
             "schema_text": suite.schema_text.get(language.name, ""),
-            "examples": [
-                {
-                    "question": example.question[self.question_language],
-                    "query": example.gold[language.name],
-                }
-                for example in shown
-            ],
+            "question": "",
+            "query": "",
         }
+        asked = self.question_language
         try:
-            system, user = (self._block(name, values) for name in ("system", "user"))
+            turns = [Message("system", self._block("system", facts))]
+            for example in shown:
+                solved = {"question": example.question[asked], "query": example.gold[language.name]}
+                turns.append(Message("user", self._block("user", facts | solved)))
+                turns.append(Message("assistant", self._block("assistant", facts | solved)))
+            last = {"question": case.question[asked]}
+            turns.append(Message("user", self._block("user", facts | last)))
         except TemplateError as error:
             raise InputError(f"{self.path}: {error}") from None
-        turns = [Message("system", system)] if system else []
         return Prompt(
-            messages=(*turns, Message("user", user)),
+            messages=tuple(turn for turn in turns if turn.content),
             template_hash=self.template_hash,
             examples=tuple(example.id for example in shown),
         )
@@ -113,8 +114,10 @@ class TemplateStrategy:
     def _environment(self) -> "Environment":
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-        return Environment(  # noqa: S701 - prompts are plain text; nothing is HTML here
-            loader=FileSystemLoader(self.folders), undefined=StrictUndefined, autoescape=False
+        return Environment(
+            loader=FileSystemLoader(self.folders),
+            undefined=StrictUndefined,
+            autoescape=False,  # noqa: S701 - prompts are plain text; nothing is HTML here
         )
 
     @cached_property

@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
-from qeval.engines.base import EngineLostError, QueryLimits
+from qeval.engines.base import EngineLostError, QueryError, QueryLimits
 from qeval.engines.postgres import PostgresEngine
 from qeval.engines.process import Launch, Supervised
 from qeval.engines.slots import take
@@ -154,6 +154,46 @@ def test_killed_server_comes_back_with_its_data(
     finally:
         engine.stop()
     assert eventually(lambda: not postmasters(cache))
+
+
+def test_server_killed_while_loading(
+    cache: Path, pg_make: MakeEngine, pg_instance: Instance
+) -> None:
+    def deadly() -> Any:
+        (pid,) = postmasters(cache).values()
+        os.kill(pid, signal.SIGKILL)
+        eventually(lambda: not postmasters(cache))
+        return pg_instance.dataset()
+
+    doomed = Instance(pg_instance.key, "base", pg_instance.schema, {}, deadly)
+    engine = pg_make()
+    try:
+        engine.start()
+        with pytest.raises(EngineLostError):
+            engine.load(doomed)
+        for call in (engine.load, engine.fingerprint):
+            with pytest.raises(EngineLostError):
+                call(pg_instance)
+        engine.restart()
+        engine.load(pg_instance)
+        assert engine.execute(COUNT, pg_instance, LIMITS).table.rows == ((2000,),)
+    finally:
+        engine.stop()
+
+
+def test_queries_are_not_written_to_the_log(
+    cache: Path, pg_make: MakeEngine, pg_instance: Instance
+) -> None:
+    engine = pg_make()
+    try:
+        engine.start()
+        with pytest.raises(QueryError):
+            engine.execute("SELECT 'secret' / 0", pg_instance, LIMITS)
+    finally:
+        engine.stop()
+    (log,) = cache.glob("postgres/*/slot-1/log")
+    assert "ready to accept connections" in log.read_text()
+    assert "secret" not in log.read_text()
 
 
 def test_stopped_server_is_given_up_not_waited_for(

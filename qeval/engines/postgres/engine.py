@@ -95,7 +95,9 @@ class PostgresEngine:
         with self._lock:
             if self._sessions is not None:
                 self._sessions.close()
-            if self._server is None or not answers(self._server):
+            if self._server is not None and answers(self._server):
+                self._sessions = Sessions(self._server, self._connections)
+            else:
                 if self._embedded is not None:
                     self._embedded.lost()
                 self._server = None

@@ -225,6 +225,10 @@ def _options(site: Site, socket: Path, settings: ServerSettings) -> list[str]:
         "timezone": "UTC",
         "log_timezone": "UTC",
         "lc_messages": "C",
+        # The log is for starting and crashing; hostile queries must not fill the disk with it.
+        "log_min_messages": "log",
+        "log_min_error_statement": "panic",
+        "log_checkpoints": "off",
         # Rebuilding takes seconds, so nothing is written for durability's sake.
         "fsync": "off",
         "full_page_writes": "off",

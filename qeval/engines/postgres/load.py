@@ -16,8 +16,8 @@ from psycopg.sql import SQL, Identifier, Literal
 
 from qeval.data.model import TableModel
 from qeval.engines.postgres.lockdown import REVOKE_SQL
-from qeval.engines.postgres.server import Server
-from qeval.errors import InputError
+from qeval.engines.postgres.server import Server, refusals
+from qeval.errors import EngineUnavailableError, InputError
 from qeval.suite import Instance
 
 _Connection = psycopg.Connection[tuple[Any, ...]]
@@ -33,17 +33,23 @@ def ensure(
     schema or data.
     """
     key = instance.key
-    with server.connect_owner() as admin:
+    with refusals(server, f"loading {key}"), server.connect_owner() as admin:
         # Serialises loaders of one key over all processes; freed with the connection.
         admin.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", (f"qeval {key}",))
-        mark = _read_mark(admin, server, key)
-        found = mark.get("fingerprint")
-        if not (found and fingerprint(server, key) == found):
+        found = _read_mark(admin, server, key).get("fingerprint")
+        if not (found and _intact(server, key, found)):
             _drop(admin, server, key)
             found = _build(admin, server, instance)
         _write_mark(admin, server, key, {"fingerprint": found, "used": time.time()})
         _prune(admin, server, in_use | {key}, keep)
     return str(found)
+
+
+def _intact(server: Server, key: str, found: str) -> bool:
+    try:
+        return fingerprint(server, key) == found
+    except EngineUnavailableError:  # damaged beyond reading
+        return False
 
 
 def fingerprint(server: Server, key: str) -> str:
@@ -52,7 +58,10 @@ def fingerprint(server: Server, key: str) -> str:
     Per table: name, columns, number of rows and two independent 64-bit hash sums of its rows.
     """
     schema = server.schema(key)
-    with server.connect_owner(key) as connection:
+    with (
+        refusals(server, f"taking the fingerprint of {key}"),
+        server.connect_owner(key) as connection,
+    ):
         tables = connection.execute(
             "SELECT c.relname, string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod),"
             " ', ' ORDER BY a.attnum) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid "
@@ -75,7 +84,7 @@ def fingerprint(server: Server, key: str) -> str:
 
 def kept(server: Server) -> list[str]:
     """Keys of the complete instances the server holds, most recently used first."""
-    with server.connect_owner() as admin:
+    with refusals(server, "listing the data sets"), server.connect_owner() as admin:
         return [key for key, mark in _marks(admin, server) if mark.get("fingerprint")]
 
 
@@ -91,6 +100,8 @@ def _build(admin: _Connection, server: Server, instance: Instance) -> str:
     with server.connect_owner(key) as connection, connection.transaction():
         try:
             connection.execute(instance.schema)
+        except psycopg.OperationalError:
+            raise
         except psycopg.Error as error:
             raise InputError(
                 f"instance {instance.name!r}: PostgreSQL refuses the SQL schema: {error}"
@@ -127,6 +138,8 @@ def _copy(connection: _Connection, instance: Instance, table: TableModel, rows: 
         with connection.cursor() as cursor, cursor.copy(target) as copy:
             for row in rows:
                 copy.write_row(row)
+    except psycopg.OperationalError:
+        raise
     except psycopg.Error as error:
         raise InputError(
             f"instance {instance.name!r}: PostgreSQL refuses the rows of table {table.name!r}: "

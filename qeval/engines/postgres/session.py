@@ -215,9 +215,12 @@ class Session:
         return any(result.ntuples for result in results)
 
     def _abandon(self) -> None:
-        """Cancel what is still running; the rest of the result is not wanted."""
+        """Cancel what is still running; the rest of the result is not wanted.
+
+        The session ends here: a cancel that arrives late must not meet the next query.
+        """
         self._cancel()
-        self._drain()
+        self.usable = False
 
     def _give_up(self, timeout_s: float) -> None:
         """The server's own timeout did not fire: cancel, and never use this session again."""

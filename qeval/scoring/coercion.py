@@ -350,7 +350,8 @@ def near_a_half(number: Number, scale: int, reach: float) -> bool:
     if isinstance(number, Decimal):
         if number.adjusted() > _LONGEST:
             return False
-        return abs(float(_EXACT.remainder(_EXACT.scaleb(number.copy_abs(), scale), 1)) - 0.5) <= reach
+        fraction = _EXACT.remainder(_EXACT.scaleb(number.copy_abs(), scale), 1)
+        return abs(float(fraction) - 0.5) <= reach
     shifted = abs(number * 10.0**scale)
     return shifted > _SURE_BELOW or abs(shifted % 1.0 - 0.5) <= reach
 

@@ -124,7 +124,10 @@ def test_every_policy_case_is_tested() -> None:
         ([[1, 2], [2, 1]], [[1, 1], [2, 2]]),  # columns one by one accept scrambled rows
         ([[1, 2], [3, 4]], [[2, 1], [3, 4]]),  # sorting inside rows accepts swapped values
         ([[0.001]], [[0.009]]),  # an absolute tolerance of 0.01 on rates
-        ([[datetime(2024, 1, 1, 10, tzinfo=UTC)]], [[datetime(2024, 1, 1, 11, tzinfo=UTC)]]),  # cut to the day
+        (
+            [[datetime(2024, 1, 1, 10, tzinfo=UTC)]],
+            [[datetime(2024, 1, 1, 11, tzinfo=UTC)]],
+        ),  # cut to the day
         ([[True]], [["True"]]),
         ([[1]], [[True]]),
         ([["a", "x"]], [["b", "x"]]),

@@ -2,7 +2,7 @@
 
 from qeval.scoring.values.drivers import Canonical, canonical
 from qeval.scoring.values.kinds import Map, Node, Path
-from qeval.scoring.values.temporal import Clock, Day, Duration, Instant
+from qeval.scoring.values.temporal import Clock, Day, Duration, Instant, parse_duration
 
 __all__ = [
     "Canonical",
@@ -14,4 +14,5 @@ __all__ = [
     "Node",
     "Path",
     "canonical",
+    "parse_duration",
 ]

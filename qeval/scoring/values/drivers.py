@@ -2,8 +2,8 @@
 
 A value is recognised by its class's top package and name (`neo4j`, `Node`), looked up along the
 class's bases and remembered per class. TypeQL concepts are recognised by their methods, so the
-embedded engine's and the official driver's are treated alike. This and `kinds` are the only
-places that know drivers' types.
+embedded engine's and the official driver's are treated alike. This is the only place that
+knows drivers' types.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,7 +26,6 @@ from qeval.scoring.values.temporal import (
     instant,
 )
 
-type_ = type
 _Converter = Callable[[Any, "Canonical"], Any]
 _PLAIN: frozenset[type] = frozenset(
     {type(None), bool, int, Decimal, float, str, bytes, date, Day, Instant, Clock, Duration}
@@ -139,10 +138,6 @@ def _set(value: Iterable[Any], to: Canonical) -> tuple[Any, ...]:
     return tuple(sorted(map(to, value), key=repr))
 
 
-def _map(value: Mapping[Any, Any], to: Canonical) -> Map:
-    return Map(tuple(sorted((str(key), to(item)) for key, item in value.items())))
-
-
 def _map_items(value: Mapping[Any, Any], to: Canonical) -> tuple[tuple[str, Any], ...]:
     pairs = [(str(key), to(item)) for key, item in value.items()]
     return tuple(sorted(pairs, key=lambda pair: pair[0]))
@@ -200,18 +195,14 @@ def _graph_datetime(value: Any, _: Canonical) -> datetime | Instant:
     days = epoch_days(value.year, value.month, value.day)
     seconds = days * 86_400 + value.hour * 3600 + value.minute * 60 + value.second
     offset = value.utcoffset() if value.tzinfo is not None else None
-    east = 0 if offset is None else _offset_seconds(offset)
+    east = 0 if offset is None else int(offset.total_seconds())
     return instant((seconds - east) * NANOS + value.nanosecond)
 
 
 def _graph_time(value: Any, _: Canonical) -> Clock:
     nanos = (value.hour * 3600 + value.minute * 60 + value.second) * NANOS + value.nanosecond
     offset = value.utcoffset() if value.tzinfo is not None else None
-    return Clock(nanos, None if offset is None else _offset_seconds(offset))
-
-
-def _offset_seconds(offset: Any) -> int:
-    return int(offset.total_seconds()) if hasattr(offset, "total_seconds") else int(offset.seconds)
+    return Clock(nanos, None if offset is None else int(offset.total_seconds()))
 
 
 def _graph_duration(value: Any, _: Canonical) -> Duration:
@@ -227,7 +218,7 @@ def _typeql_duration(value: Any, _: Canonical) -> Duration:
 
 
 def _typeql_datetime(value: Any, to: Canonical) -> datetime | Instant:
-    whole = _datetime(value.datetime_without_nanos, to)
+    whole = _datetime(value.datetime_without_nanos.replace(microsecond=0), to)
     base = whole.nanos if isinstance(whole, Instant) else epoch_nanos(whole)
     return instant(base + value.nanos)
 
@@ -247,7 +238,7 @@ def _concept(value: Any, to: Canonical) -> Any:
     if value.is_attribute():
         return to(value.get_value())
     if value.is_entity() or value.is_relation():
-        return _keyed(value, (value.get_type().get_label(),), value.get_iid(), (), to)
+        return _keyed(value, (str(value.get_label()),), value.get_iid(), (), to)
     return str(value.get_label())
 
 
@@ -282,6 +273,7 @@ _BY_NAME: dict[tuple[str, str], _Converter] = {
     ("neo4j", "Point"): _graph_point,
     ("typedb", "Duration"): _typeql_duration,
     ("typedb", "Datetime"): _typeql_datetime,
+    ("qeval", "Duration"): _typeql_duration,
     ("qeval", "Date"): _embedded_date,
     ("qeval", "DateTime"): _embedded_instant,
     ("qeval", "DateTimeTz"): _embedded_instant,

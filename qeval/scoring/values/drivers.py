@@ -192,16 +192,18 @@ def _graph_date(value: Any, _: Canonical) -> date | Day:
 
 
 def _graph_datetime(value: Any, _: Canonical) -> datetime | Instant:
-    days = epoch_days(value.year, value.month, value.day)
-    seconds = days * 86_400 + value.hour * 3600 + value.minute * 60 + value.second
-    offset = value.utcoffset() if value.tzinfo is not None else None
-    east = 0 if offset is None else int(offset.total_seconds())
-    return instant((seconds - east) * NANOS + value.nanosecond)
+    seconds = datetime(
+        value.year, value.month, value.day, value.hour, value.minute, value.second,
+        tzinfo=value.tzinfo,
+    )  # fmt: skip
+    # Never the driver's own utcoffset(): it hands its value to the zone, and CPython's zones crash
+    # the process on anything but a `datetime`.
+    return instant(epoch_nanos(seconds) + value.nanosecond)
 
 
 def _graph_time(value: Any, _: Canonical) -> Clock:
     nanos = (value.hour * 3600 + value.minute * 60 + value.second) * NANOS + value.nanosecond
-    offset = value.utcoffset() if value.tzinfo is not None else None
+    offset = time(value.hour, tzinfo=value.tzinfo).utcoffset()
     return Clock(nanos, None if offset is None else int(offset.total_seconds()))
 
 

@@ -14,10 +14,9 @@ import neo4j.time
 import numpy as np
 import pandas as pd
 import pytest
-import pytz
+import pytz  # type: ignore[import-untyped]
 from hypothesis import given
 from hypothesis import strategies as st
-from neo4j._codec.hydration.v2.temporal import hydrate_datetime
 from psycopg.types.range import Range
 from typedb.common.datetime import Datetime
 from typedb.common.duration import Duration as TypeDBDuration
@@ -94,11 +93,16 @@ def test_python_and_psycopg(value: Any, expected: Any) -> None:
             Instant(epoch_nanos(NOON) + 1),
         ),
         (
-            hydrate_datetime(1_719_835_200, 1000, "Europe/Berlin"),  # as the driver reads it
+            pytz.timezone("Europe/Berlin").localize(
+                neo4j.time.DateTime(2024, 7, 1, 14, 0, 0, 1000)
+            ),
             datetime(2024, 7, 1, 12, 0, 0, 1, tzinfo=UTC),
         ),
-        (hydrate_datetime(1_709_208_000, 0, 3600), NOON),
-        (neo4j.time.Time(1, 0, 0, 0, tzinfo=pytz.FixedOffset(90)), Clock(3600 * 10**9, 5400)),
+        (pytz.FixedOffset(60).localize(neo4j.time.DateTime(2024, 2, 29, 13)), NOON),
+        (
+            neo4j.time.Time(1, 0, 0, 0, tzinfo=timezone(timedelta(minutes=90))),
+            Clock(3600 * 10**9, 5400),
+        ),
         (neo4j.time.Time(1, 2, 3, 4), Clock(3_723_000_000_004)),
         (neo4j.time.Duration(months=1, days=2, seconds=3, nanoseconds=4), Duration.of(1, 2, 3, 4)),
         (neo4j.time.Duration(months=12), Duration.of(12)),

@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from qeval.results import SweepResult
+    from qeval.results import CellResult, SweepResult
 
 
 def run(
@@ -32,4 +32,12 @@ def run(
     return evaluate_cells(compose_grid(overrides, config_dir), quiet=quiet)
 
 
-__all__ = ["__version__", "run"]
+def __getattr__(name: str) -> object:
+    if name in ("SweepResult", "CellResult"):
+        from qeval import results
+
+        return getattr(results, name)
+    raise AttributeError(f"module 'qeval' has no attribute {name!r}")
+
+
+__all__ = ["CellResult", "SweepResult", "__version__", "run"]

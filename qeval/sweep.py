@@ -253,17 +253,18 @@ def _missing(open_cell: _OpenCell) -> Iterator[tuple[_OpenCell, Case, int]]:
 
 
 def _preflight(cells: Sequence[Cell]) -> None:
-    """Ask every model for what it lacks, and report all of it at once."""
+    """Ask every model for what it lacks and render a prompt a cell; report all trouble at once."""
     problems = []
     seen: set[str] = set()
     for cell in cells:
         identity = json.dumps(cell.model.identity(), sort_keys=True, default=repr)
-        if identity not in seen:
-            seen.add(identity)
-            try:
+        try:
+            cell.strategy.render(cell.cases[0], cell.suite, cell.language)
+            if identity not in seen:
                 cell.model.preflight()
-            except InputError as error:
-                problems.append(str(error))
+        except InputError as error:
+            problems.append(str(error))
+        seen.add(identity)
     if problems:
         raise InputError("\n".join(dict.fromkeys(problems)))
 

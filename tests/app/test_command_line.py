@@ -1,0 +1,162 @@
+"""The command line as a user meets it: right results, and errors that help."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Run
+
+
+def test_golds_score_one_and_everything_is_written(tmp_path: Path, qeval: Run) -> None:
+    done = qeval("model=gold", "lang=sql", "tracking=none")
+    assert done.returncode == 0, done.stderr
+    assert "execution accuracy   1.000" in done.stdout
+    (cell,) = tmp_path.glob("runs/gold-sql-*")
+    summary = json.loads((cell / "summary.json").read_text(encoding="utf-8"))
+    accuracy = summary["metrics"]["overall"]["execution_accuracy"]
+    assert (accuracy["numerator"], accuracy["denominator"]) == (36, 36)
+    assert "robust_accuracy" not in summary["metrics"]["overall"]
+    again = qeval("model=gold", "lang=sql", "tracking=none")
+    assert "0 of 36 cases to do" in again.stderr
+
+
+def test_a_grid_is_one_sweep(tmp_path: Path, qeval: Run) -> None:
+    done = qeval("-m", "model=gold,mock", "difficulty=easy,hard", "tracking=none")
+    assert done.returncode == 0, done.stderr
+    assert "4 cells, 48 of 48 cases to do" in done.stderr
+    assert len(list(tmp_path.glob("runs/*/summary.json"))) == 4
+
+
+def test_hydras_joblib_launcher_runs_a_job_per_cell(tmp_path: Path, qeval: Run) -> None:
+    words = ["-m", "model=gold", "difficulty=easy,hard", "tracking=none", "hydra/launcher=joblib"]
+    done = qeval(*words, "hydra.launcher.n_jobs=2")
+    assert done.returncode == 0, done.stderr
+    assert len(list(tmp_path.glob("runs/*/summary.json"))) == 2
+    words[1:3] = ["model=replay", "difficulty=easy"]
+    failed = qeval(*words)
+    assert failed.returncode == 2
+    assert "model=replay needs a file of predictions" in failed.stderr
+
+
+def test_worker_processes_give_the_same_verdicts(tmp_path: Path, qeval: Run) -> None:
+    words = ["model=mock", "difficulty=easy", "tracking=none"]
+    assert qeval(*words, "runs_dir=threads").returncode == 0
+    done = qeval(*words, "runs_dir=processes", "backend=loky", "workers=2")
+    assert done.returncode == 0, done.stderr
+    found = []
+    for folder in ("threads", "processes"):
+        (path,) = tmp_path.glob(f"{folder}/*/journal.jsonl")
+        records = [json.loads(line) for line in path.read_text("utf-8").splitlines()[1:]]
+        found.append({record["case_id"]: record["verdict"] for record in records})
+    assert found[0] == found[1]
+
+
+def test_a_missed_threshold_is_exit_1(qeval: Run) -> None:
+    words = ["model=mock", "model.mode=wrong", "difficulty=easy", "tracking=none"]
+    done = qeval(*words, "fail_under.execution_accuracy=0.5")
+    assert done.returncode == 1
+    assert "execution_accuracy is 0.0000, below fail_under" in " ".join(done.stdout.split())
+
+
+def test_lost_answers_are_exit_3_and_asked_again(qeval: Run) -> None:
+    words = ["model=mock", "model.fail_times=-1", "difficulty=easy", "tracking=none"]
+    done = qeval(*words, "model.fail_rate=1")
+    assert done.returncode == 3
+    assert "infra_error" in done.stdout
+    assert "12 of 12 cases to do" in qeval(*words, "model.fail_rate=1").stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["modle=gold"], "Did you mean 'model'?"),
+        (["model=smolm2"], "Did you mean 'smollm2'?"),
+        (["model.nme=x"], "Did you mean 'name'?"),
+        (["lang=sqll"], "Did you mean 'sql'?"),
+        (["scoring.varints=3"], "Did you mean 'variants'?"),
+        (["experiment=smoke"], "write +experiment=…"),
+        (["chek"], "Did you mean 'check'?"),
+        (["-m", "model=gold", "lang=sql,cobol"], "language has no option 'cobol'"),
+        (["repeats=0"], "repeats must be a whole number of at least 1, not 0"),
+        (["workers=many"], "workers must be a whole number, not 'many'"),
+        (["limits.timeout_s=soon"], "limits.timeout_s must be a number, not 'soon'"),
+        (["limits.timeout_s=-1"], "limits.timeout_s must be a number of at least 0"),
+        (["backend=lokky"], "Did you mean 'loky'?"),
+        (["model=gold,mock"], "Ambiguous value"),
+        (["a b=3"], "can't read the override"),
+        (["model=replay"], "model.file="),
+        (["difficulty.ids=[ec-zz]"], "no case has 'ec-zz'"),
+        (["prompt_strategy.template=none.jinja"], "no file 'none.jinja'"),
+        (["question_language=fr"], "it has: en, zh"),
+        (["prompt_strategy.shots=999"], "has only"),
+    ],
+)
+def test_a_mistake_is_exit_2_with_help_and_no_traceback(
+    qeval: Run, words: list[str], told: str
+) -> None:
+    done = qeval(*words, *([] if any(w.startswith(("model", "-m")) for w in words) else ["model=gold"]))
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Error executing job" not in done.stderr
+    assert done.returncode == 2
+
+
+def test_help_names_commands_groups_and_options(qeval: Run) -> None:
+    done = qeval("--help")
+    assert done.returncode == 0
+    for word in ("check", "mock-server", "model=", "schema_few_shot", "--multirun", "130"):
+        assert word in done.stdout
+
+
+def test_hydras_own_flags_work(qeval: Run) -> None:
+    shown = qeval("--cfg", "job", "model=gold", "lang=sql")
+    assert shown.returncode == 0
+    assert "_target_: qeval.models.gold.GoldModel" in shown.stdout
+    info = qeval("--info", "defaults", "model=gold")
+    assert info.returncode == 0
+    assert "prompt_strategy/schema_few_shot" in info.stdout
+    assert qeval("--version").stdout.startswith("qeval 0.")
+
+
+def test_completion_offers_options(qeval: Run) -> None:
+    done = qeval("-sc", "query=bash", COMP_LINE="qeval model=smol", COMP_POINT="16")
+    assert done.stdout.split() == ["model=smollm2"]
+
+
+def test_a_folder_of_own_options_is_searched(tmp_path: Path, qeval: Run) -> None:
+    own = tmp_path / "own" / "prompt_strategy"
+    own.mkdir(parents=True)
+    (own / "terse.yaml").write_text(
+        "_target_: qeval.prompts.template.TemplateStrategy\n"
+        "name: terse\ntemplate: terse.jinja\nshots: 0\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "terse.jinja").write_text(
+        '{% extends "_base.jinja" %}{% block system %}Be terse.{% endblock %}', encoding="utf-8"
+    )
+    words = ["-cd", "own", "prompt_strategy=terse", "model=gold", "difficulty=easy"]
+    done = qeval(*words, "tracking=none")
+    assert done.returncode == 0, done.stderr
+    (prompts,) = tmp_path.glob("runs/gold-sql-terse-easy-*/prompts.jsonl")
+    first = json.loads(prompts.read_text(encoding="utf-8").splitlines()[0])
+    assert first["messages"][0] == ["system", "Be terse."]
+    assert first["messages"][1][1].startswith("Question: ")
+
+
+def test_keys_and_passwords_reach_no_file(tmp_path: Path, qeval: Run) -> None:
+    secret = "s3cr3t-value"
+    done = qeval(
+        "model=gold",
+        "difficulty=easy",
+        "tracking=none",
+        "+model.api_key=" + secret,
+        f"language.engine.uri=postgresql://u:{secret}@127.0.0.1:1/x",
+        OPENAI_API_KEY=secret,
+    )
+    assert done.returncode == 2
+    assert secret not in done.stdout + done.stderr
+    kept = qeval("model=gold", "difficulty=easy", "tracking=none", OPENAI_API_KEY=secret)
+    assert kept.returncode == 0
+    for path in tmp_path.rglob("*"):
+        assert not path.is_file() or secret not in path.read_text(encoding="utf-8", errors="replace")

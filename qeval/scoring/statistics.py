@@ -49,8 +49,8 @@ def clustered_interval(
     variance = sum(part * part for part in sums.values()) / total**2
     bernoulli = mean * (1 - mean)
     effective = float(len(sums))
-    if variance > 0 and bernoulli > 0:
-        effective = min(float(total), bernoulli / variance)
+    if bernoulli > 0:
+        effective = min(float(total), bernoulli / variance) if variance > 0 else float(total)
     return wilson(min(max(mean, 0.0), 1.0) * effective, effective, confidence)
 
 

@@ -36,8 +36,13 @@ server=$!
 ) 2>/dev/null &
 watcher=$!
 exec 3<&-
+trap 'kill -s "$stop" "$server"' TERM
 wait "$server"
 code=$?
+while kill -0 "$server" 2>/dev/null; do
+  wait "$server"
+  code=$?
+done
 kill "$watcher" 2>/dev/null
 exit "$code"
 """
@@ -100,6 +105,8 @@ class Supervised:
         """Stop politely, by force after the grace time; returns when it is gone."""
         if self._process.stdin is not None:
             self._process.stdin.close()
+        # Forked children of ours may hold the pipe open, so the supervisor is also told.
+        self._process.terminate()
         try:
             self._process.wait(self._grace_s + 2)
         except subprocess.TimeoutExpired:

@@ -2,7 +2,10 @@
 
 import datetime as dt
 import os
+import shutil
+import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from qeval.data.model import Dataset, Field, TableModel
+from qeval.engines import warm
 from qeval.engines.base import Engine
 from qeval.engines.postgres import PostgresEngine
 from qeval.paths import shipped
@@ -101,6 +105,32 @@ def pg_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             if name.startswith(("PG", "QEVAL_POSTGRES")):
                 patch.delenv(name)
         yield folder
+    shutil.rmtree(folder)
+
+
+@contextmanager
+def another_cache(folder: Path, session: Path) -> Iterator[Path]:
+    """A cache that has the session's template and nothing else; removed afterwards."""
+    for template in session.glob("postgres/*/template"):
+        pool = folder / template.parent.relative_to(session)
+        pool.mkdir(parents=True)
+        # Slots are copies, so the template itself can be shared.
+        subprocess.run(["cp", "-al", template, pool], check=True)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pg: PostgresEngine, pg_cache: Path
+) -> Iterator[Path]:
+    """A cache of one test's own; `pg` has made the template."""
+    assert pg is not None
+    with another_cache(tmp_path / "k", pg_cache) as folder:
+        monkeypatch.setenv("QEVAL_CACHE", str(folder))
+        yield folder
+        for server in warm.running():
+            warm.stop(server)
 
 
 @pytest.fixture(scope="session")

@@ -75,18 +75,6 @@ def eventually(condition: Callable[[], Any], seconds: float = 10) -> Any:
     pytest.fail("did not happen")
 
 
-@pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pg_cache: Path) -> Path:
-    """A cache of this test's own that starts from the session's template."""
-    folder = tmp_path / "k"
-    for template in pg_cache.glob("postgres/*/template"):
-        pool = folder / template.parent.relative_to(pg_cache)
-        pool.mkdir(parents=True)
-        subprocess.run(["cp", "-a", template, pool], check=True)
-    monkeypatch.setenv("QEVAL_CACHE", str(folder))
-    return folder
-
-
 def test_data_is_kept_and_recognised(
     cache: Path, pg_make: MakeEngine, pg_new_instance: Callable[..., Instance]
 ) -> None:
@@ -445,6 +433,32 @@ def test_a_server_that_ignores_the_polite_stop_is_killed(tmp_path: Path) -> None
     assert server.exit_code is not None
     slot.free()
     eventually(lambda: _is_free(tmp_path))
+
+
+def test_forked_children_do_not_delay_the_stop(tmp_path: Path) -> None:
+    slot = take(tmp_path)
+    server = Supervised(
+        Launch(
+            command=[
+                "/bin/sh",
+                "-c",
+                "trap 'exit 7' USR1; echo ready >&2; while :; do sleep 0.1; done",
+            ],
+            log=tmp_path / "log",
+            folder=tmp_path,
+            environment={"PATH": os.environ["PATH"]},
+            lock_fd=slot.lock_fd,
+            stop_signal="USR1",
+            grace_s=60,
+        )
+    )
+    eventually(lambda: "ready" in (tmp_path / "log").read_text())
+    assert server._process.stdin is not None
+    inherited = os.dup(server._process.stdin.fileno())
+    server.stop()
+    assert server.exit_code == 7
+    os.close(inherited)
+    slot.free()
 
 
 def test_a_slot_is_taken_as_long_as_its_server_lives(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """A server of the user's own, reached by URI with a password; played by an embedded one."""
 
 import logging
+import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -40,7 +41,7 @@ def uri(
     for template in pg_cache.glob("postgres/*/template"):
         pool = folder / template.parent.relative_to(pg_cache)
         pool.mkdir(parents=True)
-        subprocess.run(["cp", "-a", template, pool], check=True)
+        subprocess.run(["cp", "-al", template, pool], check=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("QEVAL_CACHE", str(folder))
         engine = pg_make()
@@ -66,6 +67,7 @@ def uri(
         yield make
     finally:
         engine.stop()
+        shutil.rmtree(folder)
 
 
 @pytest.fixture
@@ -142,6 +144,18 @@ def test_two_processes_agree_on_the_readers_password(
     for engine in [*engines, *engines]:
         engine.load(instance)
         assert engine.execute(COUNT, instance, LIMITS).table.rows == ((2000,),)
+
+
+def test_what_the_uri_asks_for_is_kept(
+    uri: Connect,
+    reach: Callable[[str], PostgresEngine],
+    pg_new_instance: Callable[..., Instance],
+) -> None:
+    asked = "&connect_timeout=3&application_name=me&options=-c%20work_mem%3D8MB"
+    engine = reach(uri("plain") + asked)
+    shown = "SELECT current_setting('work_mem'), current_setting('application_name')"
+    instance = pg_new_instance("uri_asked")
+    assert engine.execute(shown, instance, LIMITS).table.rows == (("8MB", "me"),)
 
 
 def test_lacking_privileges_are_explained(

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +21,6 @@ from qeval.engines.postgres import PostgresEngine
 from qeval.suite import Instance
 
 MakeEngine = Callable[..., PostgresEngine]
-
-
-@pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pg_cache: Path) -> Iterator[Path]:
-    folder = tmp_path / "k"
-    for template in pg_cache.glob("postgres/*/template"):
-        pool = folder / template.parent.relative_to(pg_cache)
-        pool.mkdir(parents=True)
-        subprocess.run(["cp", "-a", template, pool], check=True)
-    monkeypatch.setenv("QEVAL_CACHE", str(folder))
-    yield folder
-    for server in warm.running():
-        warm.stop(server)
 
 
 def qeval(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:

@@ -9,6 +9,7 @@ import hashlib
 import os
 import platform
 import shutil
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,9 @@ from qeval.engines.postgres.locate import OLDEST, Install, candidates, probe, ve
 from qeval.engines.postgres.lockdown import BOOTSTRAP_SQL
 from qeval.errors import EngineUnavailableError
 from qeval.paths import cache_dir
+
+_LAYOUT = 2
+"""Counts changes of what a template holds; old ones are not used any more."""
 
 _OPEN = Path("/var/tmp/qeval-root")  # noqa: S108 - checked to be root's own
 """Where root keeps what `nobody` must reach, if nothing else works."""
@@ -53,7 +57,7 @@ def find_site(chosen: str | None) -> Site:
         for name, attempt in _attempts(install):
             try:
                 return attempt()
-            except OSError as error:
+            except (OSError, subprocess.SubprocessError) as error:
                 tried.append(f"{install.origin} ({install.bin}) {name}: {error}")
     listed = "\n  ".join(tried) or "no install found"
     raise EngineUnavailableError(
@@ -109,7 +113,7 @@ class _Attempt:
         if version[1] < OLDEST:
             raise OSError(f"version {version[0]} is older than {OLDEST}")
         runner = "nobody" if self.user else "namespace" if self.prefix else str(os.geteuid())
-        content = hashlib.sha256(BOOTSTRAP_SQL.encode()).hexdigest()[:8]
+        content = hashlib.sha256(f"{_LAYOUT} {BOOTSTRAP_SQL}".encode()).hexdigest()[:8]
         pool = home / f"{version[0]}-{platform.machine()}-{runner}-{content}"
         pool.mkdir(exist_ok=True)
         return Site(
@@ -120,7 +124,10 @@ class _Attempt:
 def _nobody() -> tuple[int, int]:
     import pwd
 
-    entry = pwd.getpwnam("nobody")
+    try:
+        entry = pwd.getpwnam("nobody")
+    except KeyError:  # a minimal container
+        return 65534, 65534
     return entry.pw_uid, entry.pw_gid
 
 

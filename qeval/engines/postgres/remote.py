@@ -20,14 +20,11 @@ from psycopg.sql import SQL, Identifier, Literal
 
 from qeval.engines.postgres.locate import OLDEST
 from qeval.engines.postgres.lockdown import READER
-from qeval.engines.postgres.server import Server, redacted
+from qeval.engines.postgres.server import Server, conninfo, redacted
 from qeval.errors import EngineUnavailableError, InputError
 
-_CONNECTION_WORDS = (
-    "host", "hostaddr", "port", "user", "password", "passfile", "sslmode", "sslrootcert",
-    "sslcert", "sslkey", "channel_binding", "require_auth", "gssencmode", "krbsrvname",
-    "target_session_attrs",
-)  # fmt: skip
+_OWNERS_ALONE = ("user", "password", "passfile", "options", "sslcert", "sslkey", "sslpassword")
+"""Connection parameters that the reader does not share with the owner."""
 
 
 def reach(uri: str) -> Server:
@@ -39,9 +36,7 @@ def reach(uri: str) -> Server:
     owner = _parameters(uri)
     where = f"{owner.get('user', '')}@{owner.get('host', 'localhost')}:{owner.get('port', '5432')}"
     try:
-        connection = psycopg.connect(
-            "", autocommit=True, connect_timeout=5, **{**owner, "client_encoding": "utf8"}
-        )
+        connection = psycopg.connect(conninfo(owner), autocommit=True)
     except psycopg.OperationalError as error:
         raise EngineUnavailableError(
             f"can't reach the PostgreSQL server of engine.uri ({where}): "
@@ -52,7 +47,7 @@ def reach(uri: str) -> Server:
         return _explore(connection, owner, where)
 
 
-def _parameters(uri: str) -> dict[str, Any]:
+def _parameters(uri: str) -> dict[str, str]:
     from psycopg.conninfo import conninfo_to_dict
 
     try:
@@ -66,7 +61,7 @@ def _parameters(uri: str) -> dict[str, Any]:
 
 
 def _explore(
-    connection: "psycopg.Connection[tuple[Any, ...]]", owner: dict[str, Any], where: str
+    connection: "psycopg.Connection[tuple[Any, ...]]", owner: dict[str, str], where: str
 ) -> Server:
     info = connection.info
     major = info.server_version // 10000
@@ -112,8 +107,8 @@ def _explore(
 
 
 def _reader(
-    connection: "psycopg.Connection[tuple[Any, ...]]", owner: dict[str, Any]
-) -> dict[str, Any] | None:
+    connection: "psycopg.Connection[tuple[Any, ...]]", owner: dict[str, str]
+) -> dict[str, str] | None:
     """The reader's connection parameters; its role is made where it does not exist.
 
     None where the server does not let it log in (peer or certificate authentication).
@@ -126,7 +121,7 @@ def _reader(
     try:
         with suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
             connection.execute(SQL("CREATE ROLE {} ").format(name) + settings)
-        reader = {word: owner[word] for word in _CONNECTION_WORDS if word in owner}
+        reader = {word: value for word, value in owner.items() if word not in _OWNERS_ALONE}
         reader |= {"dbname": info.dbname, "user": READER, "password": password}
         if not _logs_in(reader):
             connection.execute(SQL("ALTER ROLE {} ").format(name) + settings)
@@ -137,10 +132,10 @@ def _reader(
     return reader
 
 
-def _logs_in(parameters: dict[str, Any]) -> bool:
+def _logs_in(parameters: dict[str, str]) -> bool:
     """Whether the server accepts the role's password, even if not for this very database."""
     try:
-        psycopg.connect("", connect_timeout=5, **parameters).close()
+        psycopg.connect(conninfo(parameters)).close()
     except psycopg.OperationalError as error:
         return "permission denied for database" in str(error)
     return True

@@ -80,25 +80,25 @@ class Server:
 
         from qeval.engines.postgres.values import adapters
 
-        changed: dict[str, Any] = dict(parameters)
-        options = _SESSION_OPTIONS
+        changed = dict(parameters)
+        options = [parameters.get("options", ""), _SESSION_OPTIONS]
         if key is not None:
             changed["dbname"] = self.database(key)
-            options += f" -c search_path={self.schema(key)}"
-        changed["options"] = options
+            options.append(f"-c search_path={self.schema(key)}")
+        changed["options"] = " ".join(options).strip()
         try:
-            return psycopg.connect(
-                "",
-                autocommit=True,
-                context=adapters(),
-                connect_timeout=_CONNECT_TIMEOUT_S,
-                application_name="qeval",
-                client_encoding="utf8",
-                **changed,
-            )
+            return psycopg.connect(conninfo(changed), autocommit=True, context=adapters())
         except psycopg.OperationalError as error:
-            text = redacted(f"{error}".strip(), parameters)
+            text = redacted(str(error).strip(), parameters)
             raise EngineLostError(f"can't connect to PostgreSQL: {text}") from None
+
+
+def conninfo(parameters: Mapping[str, str]) -> str:
+    """The libpq connection string of `parameters`, with our bounds where they name none."""
+    from psycopg.conninfo import make_conninfo
+
+    ours = {"connect_timeout": str(_CONNECT_TIMEOUT_S), "application_name": "qeval"}
+    return make_conninfo("", **{**ours, **parameters, "client_encoding": "utf8"})
 
 
 def answers(server: Server) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from qeval.record import InstanceOutcome
-from qeval.scoring.compare import compare
+from qeval.scoring.comparison import compare
 from qeval.scoring.spec import AnswerSpec, Policy
 from qeval.scoring.table import Table
 from qeval.scoring.verdict import Verdict

@@ -1,6 +1,6 @@
 """One case's outcome in one cell: the line that the journal keeps."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from qeval.scoring.verdict import Verdict
@@ -67,7 +67,11 @@ class Record:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready dictionary; `from_json` reads it back unchanged."""
-        return asdict(self)
+        values = {name: getattr(self, name) for name in _RECORD_FIELDS}
+        values["outcomes"] = [
+            {name: getattr(outcome, name) for name in _OUTCOME_FIELDS} for outcome in self.outcomes
+        ]
+        return values
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Record":
@@ -81,3 +85,7 @@ class Record:
         for name in ("tags", "examples"):
             values[name] = tuple(values.get(name, ()))
         return cls(**values)
+
+
+_RECORD_FIELDS = tuple(field.name for field in fields(Record))
+_OUTCOME_FIELDS = tuple(field.name for field in fields(InstanceOutcome))

@@ -89,8 +89,6 @@ def _print_grid(console: "Console", cells: Sequence["CellResult"]) -> None:
     same = next(iter(rows.values()))
     common = [f"{_title(c)} {same[c]}" for c in CHOICES if c not in varying and same[c]]
     console.print(f"{len(cells)} cells", style="bold")
-    if common:
-        console.print("in all of them: " + ", ".join(common), markup=False)
     identity: list[Column] = [
         (_title(c), lambda cell, c=c: rows[cell.key][c])  # type: ignore[misc]
         for c in varying or ["model"]
@@ -110,24 +108,35 @@ def _print_grid(console: "Console", cells: Sequence["CellResult"]) -> None:
         ("tokens", lambda cell: _tokens(cell, absent)),
         ("cost", _cost),
     ]
+    # A column that says one thing in every row says it above, once.
+    for title, text in list(rest):
+        if title in ("errors", "cost") and len(said := {text(cell) for cell in cells}) == 1:
+            rest.remove((title, text))
+            common.append(f"{title} {said.pop()}")
+    if common:
+        console.print("in all of them: " + ", ".join(common), markup=False)
     best = max((c.headline for c in cells if c.headline is not None), default=None)
-    for columns in _fitting(console, cells, identity, metrics, rest):
+    for columns in _fitting(console, cells, identity, [*metrics, *rest]):
         console.print(_filled(cells, columns, best))
+        console.print()
 
 
 def _fitting(
-    console: "Console",
-    cells: Sequence["CellResult"],
-    identity: list[Column],
-    metrics: list[Column],
-    rest: list[Column],
+    console: "Console", cells: Sequence["CellResult"], identity: list[Column], rest: list[Column]
 ) -> list[list[Column]]:
-    """One table if the terminal is wide enough, else two that share their first columns."""
-    whole = [*identity, *metrics, *rest]
-    width = console.measure(_filled(cells, whole, None)).maximum
-    if width <= console.width:
-        return [whole]
-    return [[*identity, *metrics], [*identity, *rest]]
+    """As few tables as the terminal's width allows; each begins with the cells' identity."""
+    from rich.measure import Measurement
+
+    unbounded = console.options.update(max_width=10_000)
+    tables = [list(identity)]
+    for column in rest:
+        wider = [*tables[-1], column]
+        width = Measurement.get(console, unbounded, _filled(cells, wider, None)).maximum
+        if width > console.width and len(tables[-1]) > len(identity):
+            tables.append([*identity, column])
+        else:
+            tables[-1] = wider
+    return tables
 
 
 def _filled(cells: Sequence["CellResult"], columns: Sequence[Column], best: float | None) -> "Grid":
@@ -287,7 +296,7 @@ def _grid() -> "Grid":
     from rich import box
     from rich.table import Table as Grid
 
-    return Grid(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
+    return Grid(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
 
 
 def _plain(text: str) -> "RenderableType":

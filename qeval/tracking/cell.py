@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -123,8 +122,7 @@ def parameters(cell: LoggedCell) -> dict[str, str]:
 
 def tags(cell: LoggedCell, sweep: str) -> dict[str, str]:
     """What runs are searched by; plain group names, so that a filter reads `tags.model = 'x'`."""
-    costs = [record.cost_usd for record in _answered(cell.records)]
-    unknown = any(cost is None for cost in costs)
+    usd = cell.summary.get("metrics", {}).get("cost", {}).get("usd")
     versions = cell.header.get("versions", {})
     return {
         **cell.choices,
@@ -133,7 +131,7 @@ def tags(cell: LoggedCell, sweep: str) -> dict[str, str]:
         "qeval.sweep": sweep,
         "qeval.folder": cell.folder.name,
         "qeval.version": str(versions.get("qeval", "")),
-        "cost": "unknown" if unknown or not costs else f"${sum(c or 0.0 for c in costs):.4f}",
+        "cost": "unknown" if usd is None else f"${usd:.4f}" if usd else "$0",
         "complete": "yes" if cell.complete else "no",
     }
 
@@ -147,28 +145,39 @@ def metrics(cell: LoggedCell) -> dict[str, float]:
     `tag/…` the execution accuracy by tag, `latency/…` seconds, `tokens/…` sums.
     """
     measured = cell.summary.get("metrics", {})
-    found: dict[str, float] = {}
+    found = {**_shares(measured), **_counts(measured), "records": len(cell.records)}
+    # People read these numbers in a browser; summary.json has every digit.
+    return {_name(n): round(float(value), 6) for n, value in found.items() if value is not None}
+
+
+def _shares(measured: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
     for metric, numbers in measured.get("overall", {}).items():
         found.update(_metric(metric, numbers))
     for level, group in measured.get("by_difficulty", {}).items():
         for metric, numbers in group.items():
             name = f"{metric}.{level}"
             whole = _metric(name, numbers)
-            found.update(whole if metric == HEADLINE or not whole else {name: whole[name]})
+            found.update(whole if metric == HEADLINE else {name: whole.get(name)})
     for tag, group in measured.get("by_tag", {}).items():
-        value = (group.get(HEADLINE) or {}).get("value")
-        if value is not None:
-            found[f"tag/{tag}"] = value
-    records = cell.records
-    found["cases"] = len(records)
-    for verdict in Verdict:
-        found[f"verdict/{verdict}"] = sum(record.verdict is verdict for record in records)
-    answered = _answered(records)
-    found.update(_sums(answered))
-    found.update(_latency("latency/generation_s", [r.generation_s for r in answered]))
-    found.update(_latency("latency/execution_s", [r.execution_s for r in records]))
-    # People read these numbers in a browser; summary.json has every digit.
-    return {_name(name): round(float(value), 6) for name, value in found.items()}
+        found[f"tag/{tag}"] = (group.get(HEADLINE) or {}).get("value")
+    return found
+
+
+def _counts(measured: Mapping[str, Any]) -> dict[str, Any]:
+    found = {f"verdict/{verdict}": n for verdict, n in measured.get("verdicts", {}).items()}
+    found["cases"] = measured.get("cases")
+    tokens = measured.get("tokens", {})
+    both = found["tokens/prompt"], found["tokens/completion"] = (
+        tokens.get("prompt"),
+        tokens.get("completion"),
+    )
+    found["tokens/total"] = None if None in both else sum(both)
+    found["cost_usd"] = measured.get("cost", {}).get("usd")
+    for part in ("generation_s", "execution_s"):
+        for at in ("p50", "p95"):
+            found[f"latency/{part}.{at}"] = measured.get(part, {}).get(at)
+    return found
 
 
 def _metric(name: str, numbers: object) -> dict[str, float]:
@@ -179,39 +188,6 @@ def _metric(name: str, numbers: object) -> dict[str, float]:
         if numbers.get(key) is not None:
             found[name + suffix] = numbers[key]
     return found
-
-
-def _answered(records: Sequence[Record]) -> list[Record]:
-    """Records of calls that a model answered: the others used no tokens and cost nothing."""
-    return [r for r in records if r.verdict is not Verdict.INFRA_ERROR or r.raw]
-
-
-def _sums(records: Sequence[Record]) -> dict[str, float]:
-    columns: dict[str, Sequence[float | None]] = {
-        "tokens/prompt": [r.prompt_tokens for r in records],
-        "tokens/completion": [r.completion_tokens for r in records],
-        "cost_usd": [r.cost_usd for r in records],
-    }
-    found: dict[str, float] = {}
-    for name, values in columns.items():
-        known = [value for value in values if value is not None]
-        if known and len(known) == len(values):  # a part of a sum would read as the whole
-            found[name] = sum(known)
-    if "tokens/prompt" in found and "tokens/completion" in found:
-        found["tokens/total"] = found["tokens/prompt"] + found["tokens/completion"]
-    return found
-
-
-def _latency(name: str, values: Sequence[float | None]) -> dict[str, float]:
-    known = sorted(value for value in values if value is not None)
-    if not known:
-        return {}
-    cuts = statistics.quantiles(known, n=20, method="inclusive") if len(known) > 1 else known * 19
-    return {
-        f"{name}.mean": statistics.fmean(known),
-        f"{name}.p50": cuts[9],
-        f"{name}.p95": cuts[18],
-    }
 
 
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][\w.]*)\}")

@@ -4,16 +4,16 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
 
 from qeval.record import InstanceOutcome, Record
+from qeval.scoring.metrics import cell_metrics
 from qeval.scoring.verdict import Verdict
-
-LEVELS = ("easy", "medium", "hard")
 
 
 class MakeCell(Protocol):
@@ -83,7 +83,7 @@ def write_cell(
         "engine": header["engine"],
         "complete": not errors,
         "cases": {"total": len(records), "recorded": len(records), "errors": errors},
-        "metrics": measured(records),
+        "metrics": cell_metrics(records, {}).to_json(),
     }
     (folder / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
     return folder
@@ -122,6 +122,17 @@ def some_records() -> list[Record]:
     ]
 
 
+@pytest.fixture
+def all_right() -> list[Record]:
+    return [replace(record, verdict=Verdict.CORRECT, outcomes=()) for record in some_records()]
+
+
+@pytest.fixture
+def with_infra_error() -> list[Record]:
+    lost = replace(some_records()[0], case_id="lost", verdict=Verdict.INFRA_ERROR, raw="")
+    return [*some_records(), lost]
+
+
 def _record(case: str, level: str, verdict: Verdict, **changes: Any) -> Record:
     values: dict[str, Any] = {
         "case_id": case,
@@ -140,67 +151,49 @@ def _record(case: str, level: str, verdict: Verdict, **changes: Any) -> Record:
     return Record(**{**values, **changes})
 
 
-def measured(records: list[Record]) -> dict[str, Any]:
-    """Metrics in the form of `summary.json`, with a made-up interval."""
-    tags = sorted({tag for record in records for tag in record.tags})
-    return {
-        "overall": _group(records),
-        "by_difficulty": {
-            level: _group([r for r in records if r.difficulty == level]) for level in LEVELS
-        },
-        "by_tag": {tag: _group([r for r in records if tag in r.tags]) for tag in tags},
-    }
-
-
-def _group(records: list[Record]) -> dict[str, Any]:
-    counted = [record for record in records if record.verdict.counted]
-    if not counted:
-        return {}
-    right = sum(record.verdict is Verdict.CORRECT for record in counted)
-    parsed = sum(record.verdict is not Verdict.SYNTAX_ERROR for record in counted)
-    return {
-        name: {
-            "value": count / len(counted),
-            "numerator": count,
-            "denominator": len(counted),
-            "low": 0.0,
-            "high": 1.0,
-        }
-        for name, count in (("execution_accuracy", right), ("syntax_pass", parsed))
-    }
-
-
-_DUMP = """
+_SEARCH = """
 import json, sys
 from mlflow import MlflowClient
-client = MlflowClient(sys.argv[1])
-found = client.get_experiment_by_name(sys.argv[2])
-runs = client.search_runs([found.experiment_id], sys.argv[3]) if found else []
-json.dump([{
-    "id": r.info.run_id, "name": r.info.run_name, "status": r.info.status,
-    "start": r.info.start_time, "end": r.info.end_time,
-    "params": r.data.params, "tags": r.data.tags, "metrics": r.data.metrics,
-    "datasets": [d.dataset.name for d in r.inputs.dataset_inputs],
-    "artifacts": sorted(a.path for a in client.list_artifacts(r.info.run_id)),
-    "artifact_uri": r.info.artifact_uri,
-} for r in runs], sys.stdout)
+for line in sys.stdin:
+    uri, experiment, where = json.loads(line)
+    client = MlflowClient(uri)
+    found = client.get_experiment_by_name(experiment)
+    runs = client.search_runs([found.experiment_id], where) if found else []
+    print(json.dumps([{
+        "id": r.info.run_id, "name": r.info.run_name, "status": r.info.status,
+        "start": r.info.start_time, "end": r.info.end_time,
+        "params": r.data.params, "tags": r.data.tags, "metrics": r.data.metrics,
+        "artifacts": sorted(a.path for a in client.list_artifacts(r.info.run_id)),
+        "artifact_uri": r.info.artifact_uri,
+    } for r in runs]), flush=True)
 """
 
 Search = Callable[..., list[dict[str, Any]]]
 
 
-@pytest.fixture
-def search() -> Search:
-    """Runs that MLflow itself finds; in a process of its own, as its import is heavy."""
+@pytest.fixture(scope="session")
+def search() -> Iterator[Search]:
+    """Runs that MLflow itself finds; in one process for all tests, as its import is heavy."""
+    server = subprocess.Popen(
+        [sys.executable, "-c", _SEARCH],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true"},
+    )
+    assert server.stdin is not None
+    assert server.stdout is not None
 
     def run(uri: str, where: str = "", experiment: str = "qeval") -> list[dict[str, Any]]:
-        done = subprocess.run(
-            [sys.executable, "-c", _DUMP, uri, experiment, where],
-            capture_output=True,
-            check=True,
-            env={**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true"},
-        )
-        found: list[dict[str, Any]] = json.loads(done.stdout)
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(json.dumps([uri, experiment, where]) + "\n")
+        server.stdin.flush()
+        found: list[dict[str, Any]] = json.loads(server.stdout.readline())
         return found
 
-    return run
+    yield run
+    server.stdin.close()
+    server.stdout.close()
+    server.wait()

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from qeval.typeql.errors import TypeQLError
-from qeval.typeql.execute.budget import Budget, Limits
+from qeval.typeql.budget import Budget, Limits, limited
 from qeval.typeql.faults import Fault, within
 from qeval.typeql.loading import BulkLoader, QueryLoader, split_parts
 from qeval.typeql.program import compile_functions, compile_query, run_query
@@ -70,7 +70,7 @@ class Database:
 
     def check(self, text: str) -> None:
         """Parse a read query and check it against the schema without running it."""
-        with _public(text):
+        with _public(text), limited(Budget(Limits())):
             compile_query(self._schema, self._functions, _parse(text))
 
     def query(
@@ -82,10 +82,9 @@ class Database:
         max_steps: int = Limits.max_steps,
         max_cells: int = Limits.max_cells,
     ) -> Answer:
-        """Run a read query within limits; see :class:`~qeval.typeql.execute.budget.Limits`."""
-        limits = Limits(timeout_s, max_steps, max_rows, max_cells)
-        with _public(text):
-            budget = Budget(limits)
+        """Run a read query within limits; see :class:`~qeval.typeql.budget.Limits`."""
+        budget = Budget(Limits(timeout_s, max_steps, max_rows, max_cells))
+        with _public(text), limited(budget):
             pipeline = compile_query(self._schema, self._functions, _parse(text))
             return run_query(self._schema, self._store, pipeline, budget)
 

@@ -28,7 +28,7 @@ from qeval.typeql.values.temporal import NANOS_PER_SECOND
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from qeval.typeql.execute.budget import Budget
+    from qeval.typeql.budget import Budget
     from qeval.typeql.ir.functions import Signature
     from qeval.typeql.ir.variables import Var
     from qeval.typeql.schema import Schema, Type

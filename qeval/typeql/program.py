@@ -24,7 +24,7 @@ from qeval.typeql.translate.stages import MAX_STAGES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from qeval.typeql.execute.budget import Budget
+    from qeval.typeql.budget import Budget
     from qeval.typeql.ir.functions import Signature
     from qeval.typeql.ir.pipelines import Pipeline
     from qeval.typeql.schema import Schema
@@ -104,6 +104,7 @@ def run_query(schema: Schema, store: Store, pipeline: Pipeline, budget: Budget) 
         order = [slots[var] for var in pipeline.outputs]
         rows = []
         for row in transform([()]):
+            budget.hold(len(order) + 1)
             rows.append(tuple([concept_of(row[slot]) for slot in order]))
             budget.check_rows(len(rows))
         columns = tuple(var.name or "" for var in pipeline.outputs)

@@ -6,6 +6,7 @@ from enum import Enum
 from functools import reduce
 from typing import TYPE_CHECKING, TypeAlias
 
+from qeval.typeql.budget import work
 from qeval.typeql.faults import Fault
 from qeval.typeql.ir.constraints import Call, Is
 from qeval.typeql.ir.patterns import Block, Conjunction, Nested, Not, Or, Try
@@ -82,6 +83,7 @@ class _ModesOf:
         self._known: dict[Conjunction, Modes] = {}
 
     def of(self, conjunction: Conjunction) -> Modes:
+        work(1)
         found = self._known.get(conjunction)
         if found is None:
             found = self._compute(conjunction)
@@ -208,6 +210,7 @@ def _check_order(conjunction: Conjunction, bound: frozenset[Var]) -> None:
     ]
     progress = True
     while progress:
+        work(len(waiting) + 1)
         ready = [item for item in waiting if known.issuperset(_needs(item))]
         waiting = [item for item in waiting if not known.issuperset(_needs(item))]
         for item in ready:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from qeval.typeql.budget import work
 from qeval.typeql.faults import Fault
 from qeval.typeql.ir import constraints as c
 from qeval.typeql.ir.variables import Var
@@ -147,6 +148,7 @@ class Graph:
             branch.refuse_empty()
 
     def _prune_once(self) -> bool:
+        work(len(self.edges) + 1)
         changed = False
         union, vertices = self.schema.union, self.vertices
         for edge in self.edges:

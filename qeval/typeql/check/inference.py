@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qeval.typeql.budget import work
 from qeval.typeql.check.graph import Disjuncts, Graph
 from qeval.typeql.faults import Fault
 from qeval.typeql.ir import constraints as c
@@ -143,6 +144,7 @@ class Inference:
 
     def _propagate(self, graph: Graph) -> bool:
         constraints = graph.conjunction.constraints
+        work(len(constraints) + 1)
         changed = False
         for constraint in constraints:
             if isinstance(constraint, c.Isa):
@@ -187,6 +189,7 @@ class Inference:
 
     def _seed_any(self, graph: Graph) -> bool:
         """Give one variable of which nothing is known every type its category admits."""
+        work(1)
         for constraint in graph.conjunction.constraints:
             for var in constraint.variables():
                 category = self._registry.categories[var]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from qeval.typeql.execute.budget import BATCH
+from qeval.typeql.budget import BATCH
 from qeval.typeql.execute.expressions import compile_comparison, compile_expression
 from qeval.typeql.schema import Type
 from qeval.typeql.store import Thing

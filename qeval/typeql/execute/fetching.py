@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from qeval.typeql.plan.estimate import Estimator
 
 Document: TypeAlias = Any
+_DOCUMENT_CELLS = 6  # what a small document takes in memory, in cells of the budget
 Build: TypeAlias = "Callable[[Row], Document]"
 
 
@@ -106,8 +107,16 @@ class FetchCompiler:
         transform = compiler.compile(pipeline.stages)
         assert pipeline.fetch is not None
         inner = FetchCompiler(compiler.columns, compiler.known, self._tables, self._estimator)
-        build = inner.compile(pipeline.fetch)
-        return lambda row: [build(result) for result in transform((row,))]
+        build, hold = inner.compile(pipeline.fetch), self._runtime.budget.hold
+
+        def documents(row: Row) -> list[Document]:
+            built = []
+            for result in transform((row,)):
+                hold(_DOCUMENT_CELLS)
+                built.append(build(result))
+            return built
+
+        return documents
 
 
 def document_of(held: Any) -> Document:

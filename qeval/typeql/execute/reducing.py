@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from qeval.typeql.execute.budget import BATCH
+from qeval.typeql.budget import BATCH
 from qeval.typeql.store import Attribute
 from qeval.typeql.values import DateTimeTz, decimals
 from qeval.typeql.values.arithmetic import as_double, wrap_integer
@@ -15,7 +15,7 @@ from qeval.typeql.values.arithmetic import as_double, wrap_integer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from qeval.typeql.execute.budget import Budget
+    from qeval.typeql.budget import Budget
     from qeval.typeql.execute.runtime import Row, Slots
     from qeval.typeql.ir.pipelines import Reducer
     from qeval.typeql.values import ValueType

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from qeval.typeql.execute.budget import BATCH
+from qeval.typeql.budget import BATCH
 from qeval.typeql.execute.expressions import compile_tests
 from qeval.typeql.ir.expressions import Constant
 from qeval.typeql.schema import Kind

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from qeval.typeql.check.annotate import Known, reducer_type
-from qeval.typeql.execute.budget import BATCH
+from qeval.typeql.budget import BATCH
 from qeval.typeql.execute.matching import compile_match
 from qeval.typeql.execute.nesting import picker
 from qeval.typeql.execute.reducing import reduce_rows
@@ -18,7 +18,7 @@ from qeval.typeql.values import DateTimeTz
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from qeval.typeql.execute.budget import Budget
+    from qeval.typeql.budget import Budget
     from qeval.typeql.execute.runtime import Row, Runtime, Slots, Transform
     from qeval.typeql.ir.variables import Registry
     from qeval.typeql.plan.estimate import Estimator

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from qeval.typeql.execute.budget import BATCH
+from qeval.typeql.budget import BATCH
 from qeval.typeql.execute.expressions import compile_tests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from qeval.typeql.execute.budget import Budget
+    from qeval.typeql.budget import Budget
     from qeval.typeql.execute.runtime import Layout, Row, Runtime, Transform
     from qeval.typeql.plan import steps as s
     from qeval.typeql.schema import Type

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
+from qeval.typeql.budget import work
 from qeval.typeql.faults import Fault
 from qeval.typeql.ir import constraints as c
 from qeval.typeql.ir.expressions import Constant
@@ -112,7 +113,7 @@ class _Planner:
         self._check_inputs()
         while True:
             while self._take_tests():
-                pass
+                work(1)
             if not (self._constraints or self._open_nested() or self._unbound()):
                 break
             self._take(self._best_option() or self._scan_for_stuck())
@@ -349,6 +350,7 @@ class _Planner:
         """Return the cheapest option; one that adds no rows is good enough to stop looking."""
         best: _Option | None = None
         for option in self._options():
+            work(1)
             if best is None or option.score < best.score:
                 best = option
                 if option.score <= _NO_GROWTH and not isinstance(option.step, s.Calling):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from qeval.typeql.budget import work
 from qeval.typeql.faults import Fault
 from qeval.typeql.ir import constraints as c
 from qeval.typeql.ir.patterns import Conjunction
@@ -158,6 +159,7 @@ class BlockBuilder:
         self._add(c.Relates(span, relation, role))
 
     def _add(self, constraint: c.Constraint) -> None:
+        work(1)
         self.conjunction.constraints.append(constraint)
 
     def _narrow(self, term: Any, category: Category) -> None:

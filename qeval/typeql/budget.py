@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from qeval.typeql.faults import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 BATCH = 512  # steps between two looks at the clock, counted inside the loops
 
@@ -52,3 +58,23 @@ class Budget:
         """Raise LIM2 if the answer has grown too long."""
         if rows > self.limits.max_rows:
             raise Fault("LIM2", f"the answer has more than {self.limits.max_rows} rows")
+
+
+_ACTIVE: ContextVar[Budget | None] = ContextVar("budget", default=None)
+
+
+@contextmanager
+def limited(budget: Budget) -> Iterator[None]:
+    """Let translation, checks and planning inside count against a budget, by :func:`work`."""
+    token = _ACTIVE.set(budget)
+    try:
+        yield
+    finally:
+        _ACTIVE.reset(token)
+
+
+def work(steps: int) -> None:
+    """Count steps of what is done before a query runs; outside of :func:`limited` it is free."""
+    budget = _ACTIVE.get()
+    if budget is not None:
+        budget.spend(steps)

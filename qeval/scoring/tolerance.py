@@ -109,11 +109,17 @@ def all_matched(few: Sequence[Any], many: Sequence[Any], fits: Callable[[Any, An
     """Whether each of `few` can be given a partner of its own among `many` that `fits` it."""
     if len(few) > len(many):
         return False
-    near = [[j for j, other in enumerate(many) if fits(item, other)] for item in few]
+    return matching_covers(
+        [[j for j, other in enumerate(many) if fits(item, other)] for item in few], len(many)
+    )
+
+
+def matching_covers(near: list[list[int]], partners: int) -> bool:
+    """Whether a matching gives every item one of the partners (by number) that are `near` it."""
     if not all(near):
         return False
-    of_few: list[int] = [-1] * len(few)
-    of_many: list[int] = [-1] * len(many)
+    of_few: list[int] = [-1] * len(near)
+    of_many: list[int] = [-1] * partners
     matched = 0
     while True:
         depth = _layers(near, of_few, of_many)
@@ -121,7 +127,7 @@ def all_matched(few: Sequence[Any], many: Sequence[Any], fits: Callable[[Any, An
             _augment(root, near, of_few, of_many, depth) for root, j in enumerate(of_few) if j < 0
         )
         if not found:
-            return matched == len(few)
+            return matched == len(near)
         matched += found
 
 

@@ -18,6 +18,7 @@ from qeval.scoring.tolerance import (
     all_matched,
     closeness,
     is_measured,
+    matching_covers,
     pairs_up,
 )
 from qeval.scoring.values import Map, Path
@@ -327,16 +328,41 @@ def _rows_pair_up(
     sides = [(p.gold_values, p.predicted_values) for p in loose]
     few = [tuple(side[not swapped][i] for side in sides) for i in inner]
     many = [tuple(side[swapped][i] for side in sides) for i in outer]
-    if all(is_number(cell) for row in few + many for cell in row):
-        few.sort()
-        many.sort()
-        if len(loose) == 1:
-            return pairs_up([row[0] for row in few], [row[0] for row in many], loose[0].close)
-        if len(few) == len(many) and all(map(_fits(loose), few, many)):
-            return True
-    if len(few) * len(many) > PAIRS:
-        raise Undecided
-    return all_matched(few, many, _fits(loose))
+    fits = _fits(loose)
+    if not all(is_number(cell) for row in few + many for cell in row):
+        if len(few) * len(many) > PAIRS:
+            raise Undecided
+        return all_matched(few, many, fits)
+    few.sort()
+    many.sort()
+    if len(loose) == 1:
+        return pairs_up([row[0] for row in few], [row[0] for row in many], loose[0].close)
+    if len(few) == len(many) and all(map(fits, few, many)):
+        return True
+    near = _near(few, many, loose[0].close, fits)
+    return matching_covers(near, len(many))
+
+
+def _near(
+    few: list[Any], many: list[Any], close: Close, fits: Callable[[Any, Any], bool]
+) -> list[list[int]]:
+    """For each of `few` those of `many` that fit; both sorted by a number that must be close."""
+    near: list[list[int]] = []
+    start = total = 0
+    for row in few:
+        while start < len(many) and many[start][0] < row[0] and not close(row[0], many[start][0]):
+            start += 1
+        options = []
+        for j in range(start, len(many)):
+            if many[j][0] > row[0] and not close(row[0], many[j][0]):
+                break
+            total += 1
+            if fits(row, many[j]):
+                options.append(j)
+        if total > PAIRS:
+            raise Undecided
+        near.append(options)
+    return near
 
 
 def _fits(loose: list[Pair]) -> Callable[[Any, Any], bool]:

@@ -17,6 +17,7 @@ from qeval.typeql.budget import work
 from qeval.typeql.faults import Fault
 from qeval.typeql.ir import constraints as c
 from qeval.typeql.ir.expressions import Constant
+from qeval.typeql.ir.functions import Concepts
 from qeval.typeql.ir.patterns import Not, Or, Try
 from qeval.typeql.ir.variables import Var
 from qeval.typeql.plan import steps as s
@@ -339,6 +340,14 @@ class _Planner:
             else:
                 self._nested.remove(covered)  # type: ignore[arg-type]
         self._bind(option.binds, self._types)
+        if isinstance(option.step, s.Calling):
+            self._check_results(option.step.call, option.binds)
+
+    def _check_results(self, call: c.Call, fresh: tuple[Var, ...]) -> None:
+        """Test results of a function that may be of more types than the pattern admits."""
+        for var, result in zip(call.targets, call.function.results, strict=True):
+            if var in fresh and isinstance(result, Concepts) and result.types & ~self._types[var]:
+                self._steps.append(s.CheckTypes(var, self._types[var]))
 
     def _bind(self, variables: Iterable[Var], types: dict[Var | Type, int]) -> None:
         for var in variables:

@@ -294,5 +294,3 @@ def _out_of_place(annotation: ast.Annotation, where: str) -> Fault:
 def _check(type_: Type) -> None:
     if type_.kind is Kind.ATTRIBUTE and type_.value_type is None and not type_.abstract:
         raise Fault("SCT1", f"the attribute '{type_.label}' has no value type")
-    if type_.kind is Kind.RELATION and not type_.relates and not type_.abstract:
-        raise Fault("SCT1", f"the relation '{type_.label}' relates no role")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from decimal import Decimal
 
@@ -11,6 +12,7 @@ from qeval.typeql.values.arithmetic import INT_MAX, INT_MIN
 from qeval.typeql.values.decimals import FRACTION_DIGITS
 from qeval.typeql.values.kinds import Value, ValueType
 from qeval.typeql.values.temporal import (
+    MAX_MONTHS,
     NANOS_PER_SECOND,
     Date,
     DateTime,
@@ -18,7 +20,7 @@ from qeval.typeql.values.temporal import (
     Duration,
     OutOfRangeError,
 )
-from qeval.typeql.values.zones import known_zone
+from qeval.typeql.values.zones import instants_of, known_zone
 
 _DATE = re.compile(r"([+-]?\d{4,})-(\d\d)-(\d\d)")
 _TIME = re.compile(r"(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?")
@@ -34,7 +36,8 @@ def read_literal(value_type: str, text: str) -> Value:
 
     Raises ``TypeQLError`` with the server's code: LIT1 (a number that does not fit), LIT2
     (exponent in a decimal), LIT3 (no such date), LIT4 (no such time), LIT5 (bad escape), LIT7 (no
-    such zone), LIT8 (no such offset).
+    such zone), LIT8 (no such offset), LIT9 and LIT10 (a local
+    time that clocks show twice or never), LIT11 (out of range).
     """
     return _READERS[ValueType(value_type)](text)
 
@@ -55,6 +58,13 @@ def _integer(text: str) -> int:
     if INT_MIN <= value <= INT_MAX:
         return value
     raise Fault("LIT1", f"{text} does not fit into 64 bits")
+
+
+def _double(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise Fault("LIT11", f"{text} does not fit into a double")
+    return value
 
 
 def _decimal(text: str) -> Decimal:
@@ -94,7 +104,7 @@ def _datetime_tz(text: str) -> DateTimeTz:
     if separator:
         if not known_zone(zone):
             raise Fault("LIT7", f"unknown time zone: {zone}")
-        return DateTimeTz.from_local(_datetime(local), zone)
+        return _zoned(_datetime(local), zone)
     if text.endswith("Z"):
         return DateTimeTz.from_local(_datetime(text[:-1]), "+00:00")
     cut = max(text.rfind("+"), text.rfind("-"))
@@ -102,6 +112,15 @@ def _datetime_tz(text: str) -> DateTimeTz:
     if match is None or int(match[2]) > 23 or int(match[3]) > 59:  # noqa: PLR2004
         raise Fault("LIT8", f"not a time zone offset: {text[cut:]}")
     return DateTimeTz.from_local(_datetime(text[:cut]), f"{match[1]}{match[2]}:{match[3]}")
+
+
+def _zoned(local: DateTime, zone: str) -> DateTimeTz:
+    """Place a wall-clock time in a zone; the clock must show it exactly once."""
+    instants = instants_of(local.nanos, zone)
+    if len(instants) != 1:
+        code, why = ("LIT9", "occurs twice") if instants else ("LIT10", "does not occur")
+        raise Fault(code, f"the local time {local} {why} in {zone}")
+    return DateTimeTz(instants[0], zone)
 
 
 def _duration(text: str) -> Duration:
@@ -114,15 +133,15 @@ def _duration(text: str) -> Duration:
     nanos = int((match[8] or "").ljust(9, "0"))
     total_months, total_days = years * 12 + months, weeks * 7 + days
     clock = hours * 3600 + minutes * 60 + seconds
-    if total_months >= 2**32 or total_days >= 2**32 or clock * NANOS_PER_SECOND >= 2**64:
-        raise Fault("LIT1", f"a part of {text} is too large")
+    if total_months > MAX_MONTHS or total_days >= 2**32 or clock * NANOS_PER_SECOND >= 2**64:
+        raise Fault("LIT11", f"a part of {text} is too large")
     return Duration(total_months, total_days, clock * NANOS_PER_SECOND + nanos)
 
 
 _READERS = {
     ValueType.BOOLEAN: _boolean,
     ValueType.INTEGER: _integer,
-    ValueType.DOUBLE: float,
+    ValueType.DOUBLE: _double,
     ValueType.DECIMAL: _decimal,
     ValueType.STRING: decode_string,
     ValueType.DATE: _date,

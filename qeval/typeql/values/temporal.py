@@ -1,4 +1,4 @@
-"""Dates, datetimes and durations over TypeDB's range (years -262142 to 262141), in nanoseconds.
+"""Dates, datetimes and durations over TypeDB's range (years -262143 to 262142), in nanoseconds.
 
 Python's own ``datetime`` ends at the year 9999 and at microseconds, so the calendar is done here,
 on integers: days since 1970-01-01 and nanoseconds since 1970-01-01T00:00.
@@ -12,8 +12,8 @@ from qeval.typeql.values.zones import is_zone, local_to_utc, utc_offset
 
 NANOS_PER_SECOND = 1_000_000_000
 NANOS_PER_DAY = 86_400 * NANOS_PER_SECOND
-MIN_YEAR, MAX_YEAR = -262_142, 262_141
-_MAX_MONTHS = (MAX_YEAR - MIN_YEAR + 1) * 12
+MIN_YEAR, MAX_YEAR = -262_143, 262_142
+MAX_MONTHS = (MAX_YEAR - MIN_YEAR + 1) * 12
 _MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
@@ -225,6 +225,6 @@ def _checked_datetime(moment: DateTime) -> DateTime:
 
 
 def _checked_duration(months: int, days: int, nanos: int) -> Duration:
-    if not (0 <= months <= _MAX_MONTHS and 0 <= days < 2**32 and 0 <= nanos < 2**64):
+    if not (0 <= months <= MAX_MONTHS and 0 <= days < 2**32 and 0 <= nanos < 2**64):
         raise OutOfRangeError("a duration part is out of range")
     return Duration(months, days, nanos)

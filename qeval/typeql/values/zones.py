@@ -15,7 +15,7 @@ _DAY_SECONDS = 86_400
 _FIXED = re.compile(r"([+-])(\d\d):(\d\d)(?::(\d\d))?")
 # Outside these instants zone rules are the ones of the nearest year Python's tables can hold.
 _FIRST_SECOND, _LAST_SECOND = -62_000_000_000, 250_000_000_000
-_GAP_PROBE_SECONDS = 72 * 3_600
+_GAP_PROBE = 72 * 3_600 * _NANOS_PER_SECOND  # no zone changes its clock twice within this
 
 
 def is_zone(zone: str) -> bool:
@@ -48,17 +48,25 @@ def local_to_utc(local_nanos: int, zone: str) -> int:
     A time shown twice (clocks set back) is the earlier instant; a time never shown (clocks set
     forward) moves on by the length of the gap.
     """
-    if _fixed_seconds(zone) is not None:
-        return local_nanos - utc_offset(local_nanos, zone) * _NANOS_PER_SECOND
-    probe = _GAP_PROBE_SECONDS * _NANOS_PER_SECOND
-    before = utc_offset(local_nanos - probe, zone)
-    after = utc_offset(local_nanos + probe, zone)
-    found = [
-        local_nanos - offset * _NANOS_PER_SECOND
-        for offset in {before, after}
-        if utc_offset(local_nanos - offset * _NANOS_PER_SECOND, zone) == offset
-    ]
-    return min(found) if found else local_nanos - before * _NANOS_PER_SECOND
+    instants = instants_of(local_nanos, zone)
+    if instants:
+        return instants[0]
+    before = utc_offset(local_nanos - _GAP_PROBE, zone)
+    return local_nanos - before * _NANOS_PER_SECOND
+
+
+def instants_of(local_nanos: int, zone: str) -> list[int]:
+    """Return the instants at which the clock of a zone shows a time: none, one or two, in order."""
+    offsets = {
+        utc_offset(local_nanos - _GAP_PROBE, zone),
+        utc_offset(local_nanos + _GAP_PROBE, zone),
+    }
+    candidates = (local_nanos - offset * _NANOS_PER_SECOND for offset in offsets)
+    return sorted(
+        instant
+        for instant in candidates
+        if instant + utc_offset(instant, zone) * _NANOS_PER_SECOND == local_nanos
+    )
 
 
 @lru_cache(maxsize=256)

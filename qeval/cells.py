@@ -115,18 +115,27 @@ def cell_key(cell: Cell, engine: EngineInfo) -> str:
     """A hash (16 hex digits) of everything that can change the cell's records.
 
     Left out on purpose: `repeats` (more repeats extend a cell), weights and thresholds (derived),
-    and where and how fast things run.
+    what the suite holds for other languages, and where and how fast things run.
     """
     from qeval import __version__
 
+    language = cell.language.name
     facts = {
         "qeval": __version__,
         "model": cell.model.identity(),
         "strategy": cell.strategy.identity(),
-        "language": cell.language.name,
-        "suite": [cell.suite.name, cell.suite.content_hash],
-        "cases": [case.id for case in cell.cases],
-        "instances": [cell.suite.instance(cell.language.name, name).key for name in cell.instances],
+        "language": language,
+        "suite": cell.suite.name,
+        "cases": [
+            [case.id, dict(case.question), case.gold[language], case.answer] for case in cell.cases
+        ],
+        "examples": [
+            [example.id, dict(example.question), example.gold.get(language)]
+            for example in cell.suite.examples
+        ],
+        "prompt_schema": cell.suite.schema_text.get(language),
+        "reference_date": cell.suite.reference_date,
+        "instances": [cell.suite.instance(language, name).key for name in cell.instances],
         "engine": str(engine),
         "policy": cell.policy,
         "limits": cell.limits,

@@ -24,8 +24,8 @@ from qeval.suite import Case
 
 T = TypeVar("T")
 
-WITNESSES = ("variant-1", "variant-2", "variant-3")
-"""Where a case is asked again when its base answer is empty on both sides, until one decides."""
+MAX_WITNESSES = 3
+"""On how many variants a case is asked again, at most, when base is empty on both sides."""
 
 
 class GoldError(Exception):
@@ -167,7 +167,8 @@ def examine(cell: Cell, case: Case, query: str, bench: Bench) -> tuple[InstanceO
         return tuple(outcomes)
     variants = list(cell.instances[1:])
     if outcomes[0].inconclusive:
-        variants += [name for name in WITNESSES if name not in variants]
+        witnesses = [name for name in cell.suite.instances if name != "base"][:MAX_WITNESSES]
+        variants += [name for name in witnesses if name not in variants]
     for name in variants:
         if name not in cell.instances and not all(o.inconclusive for o in outcomes):
             break
@@ -194,7 +195,10 @@ def run_on(cell: Cell, case: Case, query: str, name: str, bench: Bench) -> Insta
             message=error.message + place,
             code=error.code,
         )
-    return judge_instance(name, gold, execution, case.answer, cell.policy)
+    try:
+        return judge_instance(name, gold, execution, case.answer, cell.policy)
+    except ValueError as error:
+        raise GoldError(f"its table is not what the case declares: {error}") from None
 
 
 def _generated(generation: Generation) -> dict[str, object]:

@@ -5,7 +5,7 @@ nothing, rows are a bag of typed cells, and order counts only where the case dec
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from qeval.errors import did_you_mean
@@ -13,7 +13,7 @@ from qeval.scoring.assignment import Assignment, Undecided
 from qeval.scoring.coercion import Coercion, view_of
 from qeval.scoring.difference import Difference
 from qeval.scoring.explain import Case, explain
-from qeval.scoring.matching import Expected, Matcher
+from qeval.scoring.matching import Blocks, Expected, Matcher, runs
 from qeval.scoring.spec import AnswerSpec, Column, Policy
 from qeval.scoring.table import Table
 from qeval.scoring.values import Map, Node, canonical
@@ -57,6 +57,8 @@ def compare(
     gold_columns = _columns(gold)
     columns = _columns(predicted)
     expected = expect(gold, gold_columns, spec, policy)
+    if spec.all_ties:
+        expected = _as_listed(expected, len(predicted))
     preferred = _by_name(expected.names, predicted.columns) or tuple(range(len(expected.names)))
     inconclusive = not expected.size and not len(predicted)
     undecided = False
@@ -108,6 +110,15 @@ def expect(
             )
     order = tuple(names.index(key.column) for key in spec.order_by)
     return Expected(tuple(names), ordered, coercions, order, spec.top_k, len(gold))
+
+
+def _as_listed(expected: Expected, rows: int) -> Expected:
+    """Ask for every row tied with the k-th, where the prediction lists just as many."""
+    if expected.size <= expected.rows or rows == expected.rows:
+        return expected
+    keys = [expected.coercions[c].keys(expected.columns[c]) for c in expected.order]
+    kept = Blocks.of(runs(keys, expected.size) if keys else None, expected).kept
+    return replace(expected, top_k=kept) if rows == kept else expected
 
 
 def _columns(table: Table) -> list[Sequence[Any]]:

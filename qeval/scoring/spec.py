@@ -79,7 +79,8 @@ class AnswerSpec:
 
     `columns` empty: one `any` column per gold column. `order_by` empty: rows are a bag.
     `top_k`: the question asks for the first k rows by `order_by`; the gold then returns *all* rows
-    tied with the k-th, and any valid choice of exactly k of them is accepted.
+    tied with the k-th, and any valid choice of exactly k of them is accepted. `all_ties`: so is
+    the whole tied set (a question that says "any or all of them may be listed").
     Raises `ValueError` naming what is wrong; what a column or key may be given as is said at
     `ColumnLike` and `OrderLike`.
     """
@@ -87,12 +88,15 @@ class AnswerSpec:
     columns: tuple[Column, ...]
     order_by: tuple[OrderKey, ...]
     top_k: int | None
+    all_ties: bool
 
     def __init__(
         self,
         columns: Iterable[ColumnLike] = (),
         order_by: OrderLike | Iterable[OrderLike] = (),
         top_k: int | None = None,
+        *,
+        all_ties: bool = False,
     ) -> None:
         if isinstance(columns, str | Mapping):
             raise ValueError(f"`columns` must be a list of columns, found {columns!r}")  # noqa: TRY004
@@ -112,6 +116,7 @@ class AnswerSpec:
         object.__setattr__(self, "columns", declared)
         object.__setattr__(self, "order_by", keys)
         object.__setattr__(self, "top_k", top_k)
+        object.__setattr__(self, "all_ties", all_ties)
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,6 +123,7 @@ def _answer(data: Mapping[str, Any]) -> AnswerSpec:
         columns=tuple(Column(**column) for column in data["columns"]),
         order_by=tuple(OrderKey(**key) for key in data.get("order_by", ())),
         top_k=data.get("top_k"),
+        all_ties=data.get("all_ties", "top_k" in data),
     )
 
 

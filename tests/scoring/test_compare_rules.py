@@ -417,6 +417,24 @@ def test_top_k_ignores_gold_rows_behind_the_ties() -> None:
     assert not compare(gold, ranking(("a", 3), ("d", 1)), TOP).equal
 
 
+@pytest.mark.parametrize(
+    ("rows", "equal"),
+    [
+        ([("a", 3), ("b", 2), ("c", 2)], True),
+        ([("a", 3), ("c", 2), ("b", 2)], True),
+        ([("a", 3), ("c", 2)], True),
+        ([("a", 3), ("b", 2), ("c", 2), ("d", 1)], False),
+        ([("a", 3), ("b", 2), ("b", 2)], False),
+        ([("b", 2), ("c", 2), ("a", 3)], False),
+    ],
+)
+def test_all_ties_takes_the_whole_tied_set_too(rows: list[tuple[Any, Any]], *, equal: bool) -> None:
+    gold = ranking(*TIED.rows, ("d", 1))
+    spec = AnswerSpec(["name", "score"], order_by="-score", top_k=2, all_ties=True)
+    assert compare(gold, ranking(*rows), spec).equal == equal
+    assert compare(ranking(), ranking(), spec).equal
+
+
 def test_top_k_without_an_order_takes_any_rows() -> None:
     spec = AnswerSpec(["name", "score"], top_k=2)
     assert compare(TIED, ranking(("c", 2), ("a", 3)), spec).equal

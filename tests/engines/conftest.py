@@ -4,8 +4,9 @@ import datetime as dt
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -101,11 +102,16 @@ def pg_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("c")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("QEVAL_CACHE", str(folder))
+        # pytest's paths are long, so sockets are elsewhere: not among the user's.
+        runtime = tempfile.mkdtemp(prefix="q")
+        patch.setenv("XDG_RUNTIME_DIR", runtime)
+        patch.setattr("qeval.engines.postgres.account._OPEN", folder / "open")
         for name in list(os.environ):
             if name.startswith(("PG", "QEVAL_POSTGRES")):
                 patch.delenv(name)
         yield folder
     shutil.rmtree(folder)
+    shutil.rmtree(runtime)
 
 
 @contextmanager
@@ -131,6 +137,8 @@ def cache(
         yield folder
         for server in warm.running():
             warm.stop(server)
+            with suppress(OSError):
+                Path(server.address).rmdir()
 
 
 @pytest.fixture(scope="session")

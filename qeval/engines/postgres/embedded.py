@@ -2,8 +2,9 @@
 
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from qeval.engines import warm
 from qeval.engines.postgres.account import Site, find_site
@@ -20,6 +21,9 @@ from qeval.engines.process import Supervised
 from qeval.engines.slots import Slot, take
 from qeval.errors import EngineUnavailableError
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 NAME = "postgres"
 _T = TypeVar("_T")
 
@@ -32,6 +36,7 @@ class EmbeddedServer:
         self._settings = settings
         self._slot: Slot | None = None
         self._process: Supervised | None = None
+        self._socket: Path | None = None
 
     def start(self) -> Server:
         """A warm server of the same version if there is one, else our own, supervised."""
@@ -43,7 +48,11 @@ class EmbeddedServer:
                 return server
         if self._slot is None:
             self._slot = take(site.pool)
-        server, self._process = self._start_in(site, self._slot)
+        try:
+            server, self._process = self._start_in(site, self._slot)
+        except BaseException:
+            self.stop()
+            raise
         return server
 
     def stop(self) -> None:
@@ -52,6 +61,9 @@ class EmbeddedServer:
             self._process.stop()
             self._process = None
         if self._slot is not None:
+            if self._socket is not None:
+                with suppress(OSError):  # not empty: a server is still there
+                    self._socket.rmdir()
             self._slot.free()
             self._slot = None
 
@@ -70,7 +82,7 @@ class EmbeddedServer:
     def _detach(self, site: Site) -> warm.WarmServer:
         slot = take(site.pool)
         try:
-            server = Server.embedded(str(socket_folder(slot)), site.version)
+            server = Server.embedded(str(socket_folder(site, slot)), site.version)
             pid = _from_template_if_corrupt(
                 site,
                 slot,
@@ -80,7 +92,7 @@ class EmbeddedServer:
                 engine=NAME,
                 version=site.version,
                 pid=pid,
-                address=str(socket_folder(slot)),
+                address=str(socket_folder(site, slot)),
                 log=slot.folder / "log",
                 stop_signal="INT",
             )
@@ -88,7 +100,8 @@ class EmbeddedServer:
             slot.free()  # the server holds it now
 
     def _start_in(self, site: Site, slot: Slot) -> tuple[Server, Supervised]:
-        server = Server.embedded(str(socket_folder(slot)), site.version)
+        self._socket = socket_folder(site, slot)
+        server = Server.embedded(str(self._socket), site.version)
         process = _from_template_if_corrupt(
             site, slot, lambda: start(site, slot, self._settings, partial(answers, server))
         )

@@ -97,7 +97,7 @@ def start_detached(
     return pid
 
 
-def socket_folder(slot: Slot) -> Path:
+def socket_folder(site: Site, slot: Slot) -> Path:
     """Where the slot's socket is: inside it, or in a short private folder if its path is long."""
     folder = slot.folder / "socket"
     if len(os.fsencode(folder / SOCKET)) <= _SOCKET_PATH_MAX:
@@ -105,7 +105,8 @@ def socket_folder(slot: Slot) -> Path:
     import tempfile
 
     digest = hashlib.sha256(os.fsencode(slot.folder)).hexdigest()[:12]
-    for parent in (os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir(), "/tmp"):  # noqa: S108 - private below
+    runtime = None if site.user else os.environ.get("XDG_RUNTIME_DIR")  # ours alone
+    for parent in (runtime, tempfile.gettempdir(), "/tmp"):  # noqa: S108 - private below
         if not parent:
             continue
         short = Path(parent, f"qeval-{os.geteuid()}-{digest}")
@@ -191,7 +192,7 @@ def _environment() -> dict[str, str]:
 
 def _launch(site: Site, slot: Slot, settings: ServerSettings) -> Launch:
     data = slot.folder / "data"
-    socket = socket_folder(slot)
+    socket = socket_folder(site, slot)
     with _explained(site, slot.folder / "log"):
         socket.mkdir(mode=0o700, exist_ok=True)
         owner = os.geteuid() if site.user is None else site.user[0]

@@ -22,6 +22,7 @@ RUNS = 5
 
 
 def load() -> Database:
+    """Return the big shop."""
     database = Database()
     database.define((GOLDENS / "shop.schema.tql").read_text(encoding="utf-8"))
     parts = runpy.run_path(str(GOLDENS / "gen_big.py"))["parts"]
@@ -32,6 +33,7 @@ def load() -> Database:
 
 
 def measure(database: Database, query: dict[str, Any]) -> tuple[float, int]:
+    """Return the median time in milliseconds and the number of rows or documents."""
     times, rows = [], 0
     for _ in range(RUNS):
         started = time.perf_counter()
@@ -42,6 +44,7 @@ def measure(database: Database, query: dict[str, Any]) -> tuple[float, int]:
 
 
 def main() -> None:
+    """Print a line a query and the ratios."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     database = load()
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

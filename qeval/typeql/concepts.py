@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from qeval.typeql.schema import Kind, Type
+from qeval.typeql.schema import Type
 from qeval.typeql.store import Attribute as _Attribute
 from qeval.typeql.store import Entity as _Entity
 from qeval.typeql.store import Thing
 from qeval.typeql.values import value_type_of
 
 if TYPE_CHECKING:
-    from qeval.typeql.values import Value as _AnyValue
+    from qeval.typeql.values import Value as AnyValue
 
 
 class Concept:
@@ -27,69 +27,82 @@ class Concept:
         self._held = held
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._held == other._held  # type: ignore[attr-defined]
+        if not isinstance(other, Concept) or type(self) is not type(other):
+            return False
+        return type(self._held) is type(other._held) and bool(self._held == other._held)
 
     def __hash__(self) -> int:
         return hash(self._held)
 
+    def __repr__(self) -> str:
+        value = self.try_get_value()
+        shown = self.try_get_iid() if value is None else value
+        return f"{type(self).__name__}({self.try_get_label()}: {shown})"
+
+    def _what(self) -> str:
+        """Name the sort of concept: ``entity``, ``entity type``, …, ``value``."""
+        raise NotImplementedError
+
     def is_type(self) -> bool:
         """Whether this is a type."""
-        return False
+        return self._what().endswith(" type")
 
     def is_entity_type(self) -> bool:
         """Whether this is an entity type."""
-        return False
+        return self._what() == "entity type"
 
     def is_relation_type(self) -> bool:
         """Whether this is a relation type."""
-        return False
+        return self._what() == "relation type"
 
     def is_attribute_type(self) -> bool:
         """Whether this is an attribute type."""
-        return False
+        return self._what() == "attribute type"
 
     def is_role_type(self) -> bool:
         """Whether this is a role type."""
-        return False
+        return self._what() == "role type"
 
     def is_instance(self) -> bool:
         """Whether this is an entity, a relation or an attribute."""
-        return False
+        return self._what() in ("entity", "relation", "attribute")
 
     def is_entity(self) -> bool:
         """Whether this is an entity."""
-        return False
+        return self._what() == "entity"
 
     def is_relation(self) -> bool:
         """Whether this is a relation."""
-        return False
+        return self._what() == "relation"
 
     def is_attribute(self) -> bool:
         """Whether this is an attribute."""
-        return False
+        return self._what() == "attribute"
 
     def is_value(self) -> bool:
         """Whether this is a value that no attribute holds."""
-        return False
+        return self._what() == "value"
 
     def get_label(self) -> str:
-        """Return a type's label, an instance's type's label, or a value's type."""
-        raise NotImplementedError
+        """Return a type's label, an instance's type's label, or the type of a value."""
+        label = self.try_get_label()
+        return label if label is not None else str(self.try_get_value_type())
 
     def try_get_label(self) -> str | None:
-        """Return the label, None for values."""
-        return None if self.is_value() else self.get_label()
+        """Return the label of a type or of an instance's type, None for values."""
+        return None
 
     def try_get_iid(self) -> str | None:
         """Return the internal identifier of an entity or relation, None for others."""
-        return None
+        return self._held.iid if self._what() in ("entity", "relation") else None
 
     def try_get_value_type(self) -> str | None:
         """Return the type of a value, of an attribute's or attribute type's value, or None."""
-        return None
+        value = self.try_get_value()
+        return None if value is None else str(value_type_of(value))
 
-    def try_get_value(self) -> _AnyValue | None:
-        """Return the value of an attribute or value, None for others."""
+    def try_get_value(self) -> AnyValue | None:
+        """Return the value of an attribute or value (classes: :mod:`qeval.typeql.values`)."""
         return None
 
 
@@ -97,104 +110,74 @@ class TypeConcept(Concept):
     """An entity, relation, attribute or role type."""
 
     __slots__ = ()
-    _held: Type
 
-    def is_type(self) -> bool:
-        return True
+    def _what(self) -> str:
+        return f"{self._held.kind} type"
 
-    def is_entity_type(self) -> bool:
-        return self._held.kind is Kind.ENTITY
-
-    def is_relation_type(self) -> bool:
-        return self._held.kind is Kind.RELATION
-
-    def is_attribute_type(self) -> bool:
-        return self._held.kind is Kind.ATTRIBUTE
-
-    def is_role_type(self) -> bool:
-        return self._held.kind is Kind.ROLE
-
-    def get_label(self) -> str:
-        return self._held.label
+    def try_get_label(self) -> str | None:
+        """Return the label; a role's is ``relation:role``."""
+        return str(self._held.label)
 
     def try_get_value_type(self) -> str | None:
+        """Return the value type of an attribute type."""
         return None if self._held.value_type is None else str(self._held.value_type)
 
-    def __repr__(self) -> str:
-        return f"Type({self._held.label})"
 
+class Instance(Concept):
+    """What entities, relations and attributes have in common."""
 
-class _Instance(Concept):
     __slots__ = ()
-    _held: Thing
 
-    def is_instance(self) -> bool:
-        return True
+    def try_get_label(self) -> str | None:
+        """Return the label of the exact type."""
+        return str(self._held.type.label)
 
     def get_type(self) -> TypeConcept:
         """Return the exact type."""
         return TypeConcept(self._held.type)
 
-    def get_label(self) -> str:
-        return self._held.type.label
-
     def get_iid(self) -> str:
         """Return the internal identifier."""
-        return self._held.iid
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._held.type.label}: {self._held.iid})"
+        return str(self._held.iid)
 
 
-class Entity(_Instance):
+class Entity(Instance):
     """An entity."""
 
     __slots__ = ()
 
-    def is_entity(self) -> bool:
-        return True
-
-    def try_get_iid(self) -> str | None:
-        return self._held.iid
+    def _what(self) -> str:
+        return "entity"
 
 
-class Relation(_Instance):
+class Relation(Instance):
     """A relation."""
 
     __slots__ = ()
 
-    def is_relation(self) -> bool:
-        return True
-
-    def try_get_iid(self) -> str | None:
-        return self._held.iid
+    def _what(self) -> str:
+        return "relation"
 
 
-class Attribute(_Instance):
+class Attribute(Instance):
     """An attribute, with its value."""
 
     __slots__ = ()
-    _held: _Attribute
 
-    def is_attribute(self) -> bool:
-        return True
+    def _what(self) -> str:
+        return "attribute"
 
-    def get_value(self) -> _AnyValue:
-        """Return the value: see :mod:`qeval.typeql.values` for the classes."""
-        return self._held.value
+    def try_get_value(self) -> AnyValue | None:
+        """Return the value."""
+        return self.get_value()
+
+    def get_value(self) -> AnyValue:
+        """Return the value."""
+        return self._held.value  # type: ignore[no-any-return]
 
     def get_value_type(self) -> str:
         """Return the name of the value's type."""
         return str(value_type_of(self._held.value))
-
-    def try_get_value(self) -> _AnyValue | None:
-        return self._held.value
-
-    def try_get_value_type(self) -> str | None:
-        return self.get_value_type()
-
-    def __repr__(self) -> str:
-        return f"Attribute({self._held.type.label}: {self._held.value!r})"
 
 
 class Value(Concept):
@@ -202,33 +185,20 @@ class Value(Concept):
 
     __slots__ = ()
 
-    def __eq__(self, other: object) -> bool:
-        return super().__eq__(other) and type(self._held) is type(other._held)  # type: ignore[attr-defined]
+    def _what(self) -> str:
+        return "value"
 
-    __hash__ = Concept.__hash__
+    def try_get_value(self) -> AnyValue | None:
+        """Return the value."""
+        return self.get()
 
-    def is_value(self) -> bool:
-        return True
-
-    def get(self) -> _AnyValue:
-        """Return the value: see :mod:`qeval.typeql.values` for the classes."""
+    def get(self) -> AnyValue:
+        """Return the value."""
         return self._held  # type: ignore[no-any-return]
 
     def get_type(self) -> str:
         """Return the name of the value's type."""
         return str(value_type_of(self._held))
-
-    def get_label(self) -> str:
-        return self.get_type()
-
-    def try_get_value(self) -> _AnyValue | None:
-        return self.get()
-
-    def try_get_value_type(self) -> str | None:
-        return self.get_type()
-
-    def __repr__(self) -> str:
-        return f"Value({self._held!r})"
 
 
 def concept_of(held: Any) -> Concept | None:

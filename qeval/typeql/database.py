@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from qeval.typeql.errors import TypeQLError
 from qeval.typeql.budget import Budget, Limits, limited
+from qeval.typeql.errors import TypeQLError
 from qeval.typeql.faults import Fault, within
 from qeval.typeql.loading import BulkLoader, QueryLoader, split_parts
 from qeval.typeql.program import compile_functions, compile_query, run_query

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from qeval.typeql.syntax.ast import Span
 
 
-class Fault(TypeQLError):
+class Fault(TypeQLError):  # noqa: N818 - the errors users see are the other class
     """A ``TypeQLError`` raised inside the engine, which knows the part of the query it is about."""
 
     def __init__(self, code: str, message: str, span: Span | None = None) -> None:

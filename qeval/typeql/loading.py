@@ -5,14 +5,13 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from qeval.typeql.check.annotate import Known, annotate_stages
 from qeval.typeql.execute.functions import FunctionTables
 from qeval.typeql.execute.runtime import Runtime
 from qeval.typeql.execute.stages import StageCompiler
 from qeval.typeql.faults import Fault, within
-from qeval.typeql.ir import pipelines as p
 from qeval.typeql.plan.estimate import Estimator
 from qeval.typeql.schema import Kind
 from qeval.typeql.store.things import Relation
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from qeval.typeql.budget import Budget
+    from qeval.typeql.ir import pipelines as p
     from qeval.typeql.ir.functions import Signature
     from qeval.typeql.ir.variables import Var
     from qeval.typeql.schema import Schema, Type
@@ -36,9 +36,7 @@ if TYPE_CHECKING:
     from qeval.typeql.store.things import Object
     from qeval.typeql.values import Value
 
-PythonValue: TypeAlias = (
-    "bool | int | float | str | Decimal | date | datetime | timedelta | Value"
-)
+PythonValue: TypeAlias = "bool | int | float | str | Decimal | date | datetime | timedelta | Value"
 
 
 class QueryLoader:
@@ -118,9 +116,7 @@ class QueryLoader:
         tables = FunctionTables(estimator)
         runtime = tables.runtime = Runtime(self._schema, self._store, self._budget, tables)
         columns = tuple(rows[0]) if rows else ()
-        compiler = StageCompiler(
-            columns, known, scope.registry, estimator, runtime, as_set=True
-        )
+        compiler = StageCompiler(columns, known, scope.registry, estimator, runtime, as_set=True)
         transform = compiler.compile(stages)
         with within("REX5", "PEX7"):
             results = list(transform([tuple(row.values()) for row in rows]))
@@ -146,7 +142,7 @@ class BulkLoader:
         self._store = store
         self._roles: dict[tuple[Type, str], Type] = {}
 
-    def __enter__(self) -> BulkLoader:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
@@ -172,7 +168,7 @@ class BulkLoader:
         for name, given in players.items():
             role = self._role(type_, name)
             for player in given if isinstance(given, list | tuple) else (given,):
-                self._store.link(created, role, player)  # type: ignore[arg-type]
+                self._store.link(created, role, player)
         self._own(created, attributes)
         return created
 

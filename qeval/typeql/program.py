@@ -62,9 +62,7 @@ def check_readable(query: ast.Query) -> ast.Pipeline:
     return pipeline
 
 
-def compile_query(
-    schema: Schema, functions: Mapping[str, Signature], query: ast.Query
-) -> Pipeline:
+def compile_query(schema: Schema, functions: Mapping[str, Signature], query: ast.Query) -> Pipeline:
     """Translate and check a read query."""
     source = check_readable(query)
     with within("QEX7"):

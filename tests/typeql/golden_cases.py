@@ -1,4 +1,4 @@
-"""The recorded answers of a real TypeDB server, and how they are compared (see goldens/README.md)."""
+"""The recorded answers of a real TypeDB server, and how to compare (see goldens/README.md)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from qeval.typeql import Answer, Database, TypeQLError
-from qeval.typeql.concepts import Concept
 from qeval.typeql.values import show
+
+if TYPE_CHECKING:
+    from qeval.typeql.concepts import Concept
 
 GOLDENS = Path(__file__).parent / "goldens"
 DATASETS = ("org", "shop", "tiny")
@@ -71,7 +73,8 @@ def _accepted_codes(case: dict[str, Any]) -> set[str]:
 
 def _judge_answer(case: dict[str, Any], answer: Answer) -> Verdict:
     if case["outcome"] == "docs":
-        got, want = [_canonical(d) for d in answer.documents], [_canonical(d) for d in case["docs"]]
+        got: list[Any] = [_canonical(document) for document in answer.documents]
+        want: list[Any] = [_canonical(document) for document in case["docs"]]
     else:
         if list(answer.columns) != case["columns"]:
             return Verdict(answer=False, code=True, detail=f"columns {answer.columns}")
@@ -80,7 +83,9 @@ def _judge_answer(case: dict[str, Any], answer: Answer) -> Verdict:
     return _compare(case, got, want)
 
 
-def _compare(case: dict[str, Any], got: list[Any], want: list[Any]) -> Verdict:
+def _compare(  # noqa: PLR0911 - one a way of comparing
+    case: dict[str, Any], got: list[Any], want: list[Any]
+) -> Verdict:
     ordered = case["ordered"]
     if case.get("quirk") == "or-duplicates":
         if "set_count" in case:
@@ -177,5 +182,7 @@ def _ordered(document: Any) -> Any:
     if isinstance(document, dict):
         return {key: _ordered(item) for key, item in document.items()}
     if isinstance(document, list):
-        return sorted((_ordered(item) for item in document), key=lambda d: json.dumps(d, sort_keys=True))
+        return sorted(
+            (_ordered(item) for item in document), key=lambda d: json.dumps(d, sort_keys=True)
+        )
     return _number(document)

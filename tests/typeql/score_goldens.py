@@ -1,3 +1,4 @@
+# ruff: noqa: T201
 """Print how many recorded answers the engine gives, by family.
 
 Run with ``python -m tests.typeql.score_goldens [-v] [text in the id or query]``.

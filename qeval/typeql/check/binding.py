@@ -149,9 +149,7 @@ def _within(own: Modes, outer: Modes) -> Modes:
     settled: Modes = {}
     for var, mode in own.items():
         around = outer.get(var, Mode.ABSENT)
-        needs = around is Mode.NEEDS or (
-            around is Mode.BINDS and mode in (Mode.LOCAL, Mode.MAYBE)
-        )
+        needs = around is Mode.NEEDS or (around is Mode.BINDS and mode in (Mode.LOCAL, Mode.MAYBE))
         settled[var] = Mode.NEEDS if needs else mode
     return settled
 

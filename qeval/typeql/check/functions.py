@@ -10,7 +10,6 @@ from qeval.typeql.ir import functions as f
 from qeval.typeql.ir.constraints import Call
 from qeval.typeql.ir.patterns import Not, Or
 from qeval.typeql.ir.pipelines import Distinct, Limit, Match, Offset, Reduce, Sort
-from qeval.typeql.ir.variables import Var
 from qeval.typeql.values import ValueType
 
 if TYPE_CHECKING:
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from qeval.typeql.ir.functions import Body, Parameter, Signature
     from qeval.typeql.ir.patterns import Conjunction
+    from qeval.typeql.ir.variables import Var
     from qeval.typeql.schema import Schema
     from qeval.typeql.syntax.ast import NamedType
 

@@ -73,6 +73,7 @@ class Graph:
 
     def edges_of(self, constraint: c.Constraint) -> list[Edge]:
         """Return the edges of a constraint; none if it says nothing about two types."""
+        ends: tuple[Vertex, Vertex]
         match constraint:
             case c.Isa():
                 names = ("bit", "bit") if constraint.exact else ("supers", "subs")
@@ -109,8 +110,10 @@ class Graph:
             self.edges += self.edges_of(constraint)
             if isinstance(constraint, c.Compare):
                 left, right = constraint.left, constraint.right
-                if isinstance(left, Var) and isinstance(right, Var) and (
-                    left in self.vertices and right in self.vertices
+                if (
+                    isinstance(left, Var)
+                    and isinstance(right, Var)
+                    and (left in self.vertices and right in self.vertices)
                 ):
                     self.edges.append(Edge(constraint, left, right, "comparable", "comparable"))
         for branch in self.branches():
@@ -133,7 +136,7 @@ class Graph:
 
     def prune(self) -> None:
         """Remove impossible types until nothing changes."""
-        while self._prune_once():
+        while self.prune_once():
             pass
 
     def refuse_empty(self) -> None:
@@ -147,7 +150,8 @@ class Graph:
         for branch in self.branches():
             branch.refuse_empty()
 
-    def _prune_once(self) -> bool:
+    def prune_once(self) -> bool:
+        """Prune along every edge once; tell whether that changed anything."""
         work(len(self.edges) + 1)
         changed = False
         union, vertices = self.schema.union, self.vertices
@@ -160,7 +164,7 @@ class Graph:
                 changed = True
         for disjuncts in self.disjuncts:
             for branch in disjuncts.branches:
-                changed |= branch._prune_once()
+                changed |= branch.prune_once()
             changed |= self._exchange(disjuncts)
         return changed
 

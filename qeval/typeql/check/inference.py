@@ -104,14 +104,18 @@ class Inference:
         for constraint in constraints:
             if isinstance(constraint, c.Isa):  # for the sake of the more telling error
                 self._propagate_along(graph, constraint)
+        self._seed_compared(graph)
+        for branch in graph.branches():
+            self._seed_known(branch)
+
+    def _seed_compared(self, graph: Graph) -> None:
+        """Whatever is compared and is no computed value must be an attribute."""
         attributes = self._schema.of_kind[Kind.ATTRIBUTE]
-        for constraint in constraints:
+        for constraint in graph.conjunction.constraints:
             if isinstance(constraint, c.Compare):
                 for var in constraint.needs():
                     if self._registry.categories[var].is_thing:
                         graph.intersect(var, attributes)
-        for branch in graph.branches():
-            self._seed_known(branch)
 
     def _seed_from(self, graph: Graph, constraint: c.Constraint) -> None:
         match constraint:

@@ -60,9 +60,7 @@ def differing(step: s.Differing, layout: Layout, _runtime: Runtime) -> Transform
     player_1, player_2 = slots[one.player], slots[other.player]
     role_1, role_2 = slots[one.role], slots[other.role]
     return lambda rows: (
-        row
-        for row in rows
-        if row[player_1] is not row[player_2] or row[role_1] is not row[role_2]
+        row for row in rows if row[player_1] is not row[player_2] or row[role_1] is not row[role_2]
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from qeval.typeql.faults import Fault
@@ -15,6 +14,8 @@ from qeval.typeql.values.builtins import resolve_builtin
 from qeval.typeql.values.comparison import attribute_comparison, comparison, mirrored
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from qeval.typeql.execute.runtime import Layout, Row
     from qeval.typeql.ir.constraints import Compare, ValueTerm
     from qeval.typeql.ir.expressions import Expression

@@ -42,7 +42,7 @@ class FetchCompiler:
         """Return the function for a whole ``fetch``."""
         return self._value(fetch)
 
-    def _value(self, value: g.FetchValue) -> Build:
+    def _value(self, value: g.FetchValue) -> Build:  # noqa: PLR0911 - one a form
         match value:
             case g.FetchEntries():
                 return self._entries(value)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qeval.typeql.plan.estimate import Estimator
 
 
-def compile_match(
+def compile_match(  # noqa: PLR0917
     stage: Match,
     columns: tuple[Var, ...],
     types: dict[Var, int],

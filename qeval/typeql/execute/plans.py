@@ -8,14 +8,14 @@ from qeval.typeql.execute import computing, nesting, scanning, typing_steps, wal
 from qeval.typeql.plan import steps as s
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from qeval.typeql.execute.runtime import Layout, Row, Runtime, Transform
 
 # Generators resume each other on Python's stack: long chains are cut by collecting the rows.
 _LONGEST_CHAIN = 60
 
-_COMPILERS = {
+_COMPILERS: dict[type, Callable[..., Transform]] = {
     s.ScanThings: scanning.scan_things,
     s.ScanTypes: scanning.scan_types,
     s.FindByIid: scanning.find_by_iid,
@@ -38,7 +38,7 @@ _COMPILERS = {
     s.Differing: computing.differing,
     s.Calling: computing.calling,
 }
-_NESTING = {
+_NESTING: dict[type, Callable[..., Transform]] = {
     s.Branching: nesting.branching,
     s.Rejecting: nesting.rejecting,
     s.Attempting: nesting.attempting,
@@ -53,9 +53,9 @@ def compile_plan(plan: s.Plan, layout: Layout, runtime: Runtime) -> Transform:
     transforms: list[Transform] = []
     for step in plan.steps:
         if type(step) in _NESTING:
-            compiled = _NESTING[type(step)](step, layout, runtime, compile_plan)  # type: ignore[arg-type]
+            compiled = _NESTING[type(step)](step, layout, runtime, compile_plan)
         else:
-            compiled = _COMPILERS[type(step)](step, layout, runtime)  # type: ignore[arg-type]
+            compiled = _COMPILERS[type(step)](step, layout, runtime)
         transforms.append(compiled)
     return _chained(transforms, runtime)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qeval.typeql.values import ValueType
 
 
-def reduce_rows(
+def reduce_rows(  # noqa: PLR0917
     rows: Iterable[Row],
     slots: Slots,
     reducers: Sequence[Reducer],

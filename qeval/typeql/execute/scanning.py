@@ -29,11 +29,11 @@ def scan_things(step: s.ScanThings, layout: Layout, runtime: Runtime) -> Transfo
     spend, instances = runtime.budget.spend, runtime.store.instances
 
     def candidates() -> Iterator[Any]:
+        thing: Any
         for type_, test in tested:
-            if test is None:
-                yield from instances(type_)
-            else:
-                yield from (thing for thing in instances(type_) if test(thing.value))
+            for thing in instances(type_):
+                if test is None or test(thing.value):
+                    yield thing
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         spent = 0

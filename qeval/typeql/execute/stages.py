@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from qeval.typeql.check.annotate import Known, reducer_type
 from qeval.typeql.budget import BATCH
+from qeval.typeql.check.annotate import Known, reducer_type
 from qeval.typeql.execute.matching import compile_match
 from qeval.typeql.execute.nesting import picker
 from qeval.typeql.execute.reducing import reduce_rows
@@ -63,7 +63,7 @@ class StageCompiler:
         """Return the slot of each column."""
         return {var: slot for slot, var in enumerate(self.columns)}
 
-    def _compile(self, stage: p.Stage) -> Transform:
+    def _compile(self, stage: p.Stage) -> Transform:  # noqa: PLR0911 - one a stage
         slots, budget = self.slots(), self._runtime.budget
         match stage:
             case p.Match():

@@ -61,9 +61,7 @@ def types_along(step: s.TypesAlong, layout: Layout, runtime: Runtime) -> Transfo
     assert not isinstance(step.end, Type)
     layout.add(step.end)
     members, allowed = runtime.schema.members, step.types
-    return _expand(
-        lambda row: members(getattr(start(row), field) & allowed), runtime.budget.spend
-    )
+    return _expand(lambda row: members(getattr(start(row), field) & allowed), runtime.budget.spend)
 
 
 def _expand(find: Callable[[Row], list[Type]], spend: Callable[[int], None]) -> Transform:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from qeval.typeql.budget import BATCH
@@ -12,9 +14,9 @@ if TYPE_CHECKING:
 
     from qeval.typeql.budget import Budget
     from qeval.typeql.execute.runtime import Layout, Row, Runtime, Transform
+    from qeval.typeql.ir.variables import Var
     from qeval.typeql.plan import steps as s
     from qeval.typeql.schema import Type
-
 
 
 def attributes_of(step: s.AttributesOf, layout: Layout, runtime: Runtime) -> Transform:
@@ -40,7 +42,7 @@ def _one_type(type_: Type, test: Callable[[Any], bool] | None) -> Callable[[Any]
 
 def _many_types(tests: dict[Type, Callable[[Any], bool] | None]) -> Callable[[Any], Any]:
     def find(owner: Any) -> list[Any]:
-        found = []
+        found: list[Any] = []
         for type_, attributes in owner.has.items():
             if type_ in tests:
                 test = tests[type_]
@@ -71,67 +73,68 @@ def owners_of(step: s.OwnersOf, layout: Layout, runtime: Runtime) -> Transform:
 def players_of(step: s.PlayersOf, layout: Layout, runtime: Runtime) -> Transform:
     """From relations to players, with their roles if those are wanted."""
     slot = layout.slots[step.relation]
-    return _across(step.player, step.role, "players", slot, step.roles, step.types, layout, runtime)
+    return _across(
+        _Hop("players", slot, step.roles, step.types), step.player, step.role, layout, runtime
+    )
 
 
 def relations_of(step: s.RelationsOf, layout: Layout, runtime: Runtime) -> Transform:
     """From players to relations, with the roles played if those are wanted."""
     slot = layout.slots[step.player]
-    return _across(step.relation, step.role, "plays", slot, step.roles, step.types, layout, runtime)
+    return _across(
+        _Hop("plays", slot, step.roles, step.types), step.relation, step.role, layout, runtime
+    )
+
+
+@dataclass(frozen=True)
+class _Hop:
+    """From a slot along ``players`` of relations, or its mirror image ``plays`` of players."""
+
+    field: str
+    slot: int
+    roles: int
+    allowed: int  # types at the other end
+
+    def role_types(self, runtime: Runtime) -> list[Type]:
+        return runtime.schema.members(self.roles)
+
+    def filters(self, roles: list[Type]) -> bool:
+        """Tell whether something of another type could be at the other end."""
+        possible = 0
+        for role in roles:
+            possible |= role.players if self.field == "players" else role.relations
+        return bool(possible & ~self.allowed)
 
 
 def _across(
-    target: Any,
-    role: Any,
-    field: str,
-    slot: int,
-    roles: int,
-    allowed: int,
-    layout: Layout,
-    runtime: Runtime,
+    hop: _Hop, target: Var | None, role: Var | None, layout: Layout, runtime: Runtime
 ) -> Transform:
-    """Follow ``players`` of a relation or ``plays`` of a player; the two are mirror images."""
-    role_types = runtime.schema.members(roles)
+    roles = hop.role_types(runtime)
     if role is not None:
         if target is not None:
             layout.add(target)
         layout.add(role)
-        return _with_roles(field, slot, role_types, allowed, runtime.budget, bind=target is not None)
-    find = _ends(field, role_types, _filter_needed(field, role_types, allowed), allowed)
+        return _with_roles(hop, roles, runtime.budget, bind=target is not None)
+    find = _ends(hop, roles)
     if target is None:
-        return _exists(find, slot, runtime.budget)
+        return _exists(find, hop.slot, runtime.budget)
     layout.add(target)
-    return _expand(find, slot, runtime.budget)
+    return _expand(find, hop.slot, runtime.budget)
 
 
-def _filter_needed(field: str, roles: list[Type], allowed: int) -> bool:
-    """Tell whether something of another type could be at the other end."""
-    possible = 0
-    for role in roles:
-        possible |= role.players if field == "players" else role.relations
-    return bool(possible & ~allowed)
-
-
-def _ends(
-    field: str, roles: list[Type], filtered: bool, allowed: int  # noqa: FBT001
-) -> Callable[[Any], Any]:
+def _ends(hop: _Hop, roles: list[Type]) -> Callable[[Any], Any]:
+    allowed, along = hop.allowed, attrgetter(hop.field)
     if len(roles) == 1:
         role = roles[0]
-        if field == "players":
-            if not filtered:
-                return lambda thing: thing.players.get(role, ())
-            return lambda thing: [
-                end for end in thing.players.get(role, ()) if end.type.bit & allowed
-            ]
-        if not filtered:
-            return lambda thing: thing.plays.get(role, ())
-        return lambda thing: [end for end in thing.plays.get(role, ()) if end.type.bit & allowed]
+        if not hop.filters(roles):
+            return lambda thing: along(thing).get(role, ())
+        return lambda thing: [end for end in along(thing).get(role, ()) if end.type.bit & allowed]
     wanted = frozenset(roles)
 
     def find(thing: Any) -> list[Any]:
         return [
             end
-            for role, ends in getattr(thing, field).items()
+            for role, ends in along(thing).items()
             if role in wanted
             for end in ends
             if end.type.bit & allowed
@@ -140,16 +143,14 @@ def _ends(
     return find
 
 
-def _with_roles(
-    field: str, slot: int, roles: list[Type], allowed: int, budget: Budget, *, bind: bool
-) -> Transform:
-    wanted = frozenset(roles)
-    spend = budget.spend
+def _with_roles(hop: _Hop, roles: list[Type], budget: Budget, *, bind: bool) -> Transform:
+    wanted, allowed, slot = frozenset(roles), hop.allowed, hop.slot
+    along, spend = attrgetter(hop.field), budget.spend
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         spent = 0
         for row in rows:
-            for role, ends in getattr(row[slot], field).items():
+            for role, ends in along(row[slot]).items():
                 if role not in wanted:
                     continue
                 spent += len(ends)
@@ -173,9 +174,7 @@ def edges_between(step: s.EdgesBetween, layout: Layout, runtime: Runtime) -> Tra
 
         def linked(row: Row) -> bool:
             end = row[player]
-            return any(
-                end in ends for role, ends in row[relation].players.items() if role in roles
-            )
+            return any(end in ends for role, ends in row[relation].players.items() if role in roles)
 
         return lambda rows: (row for row in rows if linked(row))
     if step.role_bound:

@@ -8,7 +8,7 @@ type inference resolves.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from qeval.typeql.ir.expressions import Constant, inputs
 from qeval.typeql.ir.variables import Var
@@ -37,9 +37,12 @@ class Constraint:
 
     span: Span
 
+    ends: ClassVar[tuple[str, ...]] = ()
+    """The names of the fields that may be variables."""
+
     def terms(self) -> tuple[object, ...]:
-        """Return the fields that may be variables."""
-        raise NotImplementedError
+        """Return what stands in the fields that may be variables."""
+        return tuple([getattr(self, name) for name in self.ends])
 
     def binds(self) -> tuple[Var, ...]:
         """Return the variables it gives a value to."""
@@ -62,8 +65,7 @@ class Isa(Constraint):
     type: TypeTerm
     exact: bool = False
 
-    def terms(self) -> tuple[object, ...]:
-        return self.thing, self.type
+    ends: ClassVar[tuple[str, ...]] = ("thing", "type")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,8 +75,7 @@ class Iid(Constraint):
     thing: Var
     iid: str
 
-    def terms(self) -> tuple[object, ...]:
-        return (self.thing,)
+    ends: ClassVar[tuple[str, ...]] = ("thing",)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,8 +85,7 @@ class Has(Constraint):
     owner: Var
     attribute: Var
 
-    def terms(self) -> tuple[object, ...]:
-        return self.owner, self.attribute
+    ends: ClassVar[tuple[str, ...]] = ("owner", "attribute")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,8 +96,7 @@ class Links(Constraint):
     player: Var
     role: Var
 
-    def terms(self) -> tuple[object, ...]:
-        return self.relation, self.player, self.role
+    ends: ClassVar[tuple[str, ...]] = ("relation", "player", "role")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,9 +106,6 @@ class DifferentEdges(Constraint):
     one: Links
     other: Links
 
-    def terms(self) -> tuple[object, ...]:
-        return ()
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Is(Constraint):
@@ -118,8 +114,7 @@ class Is(Constraint):
     left: Var
     right: Var
 
-    def terms(self) -> tuple[object, ...]:
-        return self.left, self.right
+    ends: ClassVar[tuple[str, ...]] = ("left", "right")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,13 +125,14 @@ class Compare(Constraint):
     left: ValueTerm
     right: ValueTerm
 
-    def terms(self) -> tuple[object, ...]:
-        return self.left, self.right
+    ends: ClassVar[tuple[str, ...]] = ("left", "right")
 
     def binds(self) -> tuple[Var, ...]:
+        """Return nothing: a comparison only tests."""
         return ()
 
     def needs(self) -> tuple[Var, ...]:
+        """Return its variables."""
         return tuple(term for term in self.terms() if isinstance(term, Var))
 
 
@@ -147,10 +143,10 @@ class Let(Constraint):
     target: Var
     expression: Expression
 
-    def terms(self) -> tuple[object, ...]:
-        return (self.target,)
+    ends: ClassVar[tuple[str, ...]] = ("target",)
 
     def needs(self) -> tuple[Var, ...]:
+        """Return what the expression reads."""
         return tuple(inputs(self.expression))
 
 
@@ -164,9 +160,11 @@ class Call(Constraint):
     optional: frozenset[Var] = frozenset()
 
     def terms(self) -> tuple[object, ...]:
+        """Return the targets."""
         return self.targets
 
     def needs(self) -> tuple[Var, ...]:
+        """Return the arguments."""
         return self.arguments
 
 
@@ -177,8 +175,7 @@ class IsKind(Constraint):
     kind: Kind
     type: Var
 
-    def terms(self) -> tuple[object, ...]:
-        return (self.type,)
+    ends: ClassVar[tuple[str, ...]] = ("type",)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,8 +185,7 @@ class HasLabel(Constraint):
     type: Var
     label: LabelRef
 
-    def terms(self) -> tuple[object, ...]:
-        return self.type, self.label
+    ends: ClassVar[tuple[str, ...]] = ("type", "label")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,8 +195,7 @@ class RoleName(Constraint):
     role: Var
     name: str
 
-    def terms(self) -> tuple[object, ...]:
-        return (self.role,)
+    ends: ClassVar[tuple[str, ...]] = ("role",)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,8 +205,7 @@ class HasValueType(Constraint):
     type: TypeTerm
     value_type: str
 
-    def terms(self) -> tuple[object, ...]:
-        return (self.type,)
+    ends: ClassVar[tuple[str, ...]] = ("type",)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -222,8 +216,7 @@ class Sub(Constraint):
     supertype: TypeTerm
     exact: bool = False
 
-    def terms(self) -> tuple[object, ...]:
-        return self.subtype, self.supertype
+    ends: ClassVar[tuple[str, ...]] = ("subtype", "supertype")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -233,8 +226,7 @@ class Owns(Constraint):
     owner: TypeTerm
     attribute: TypeTerm
 
-    def terms(self) -> tuple[object, ...]:
-        return self.owner, self.attribute
+    ends: ClassVar[tuple[str, ...]] = ("owner", "attribute")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -244,8 +236,7 @@ class Plays(Constraint):
     player: TypeTerm
     role: TypeTerm
 
-    def terms(self) -> tuple[object, ...]:
-        return self.player, self.role
+    ends: ClassVar[tuple[str, ...]] = ("player", "role")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -255,5 +246,4 @@ class Relates(Constraint):
     relation: TypeTerm
     role: TypeTerm
 
-    def terms(self) -> tuple[object, ...]:
-        return self.relation, self.role
+    ends: ClassVar[tuple[str, ...]] = ("relation", "role")

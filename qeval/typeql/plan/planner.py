@@ -22,7 +22,6 @@ from qeval.typeql.ir.patterns import Not, Or, Try
 from qeval.typeql.ir.variables import Var
 from qeval.typeql.plan import steps as s
 from qeval.typeql.plan.estimate import selectivity
-from qeval.typeql.schema import Type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from qeval.typeql.ir.patterns import Conjunction, Nested
     from qeval.typeql.ir.variables import Registry
     from qeval.typeql.plan.estimate import Estimator
-    from qeval.typeql.schema import Schema
+    from qeval.typeql.schema import Schema, Type
 
 _IMPLIED_BY_TYPES = (c.RoleName, c.HasLabel, c.IsKind, c.HasValueType)
 _TYPE_CONSTRAINTS = (c.Sub, c.Owns, c.Plays, c.Relates)
@@ -206,7 +205,7 @@ class _Planner:
 
     def _check_inputs(self) -> None:
         """Test what comes from outside: not empty, and of the types inferred here."""
-        own = {var for constraint in self._conjunction.constraints for var in constraint.variables()}
+        own = {var for k in self._conjunction.constraints for var in k.variables()}
         optional = self._settings.registry.optional
         present = tuple(var for var in self._bound if var in own and var in optional)
         if present:
@@ -229,7 +228,7 @@ class _Planner:
     # Tests ------------------------------------------------------------------------------------
 
     def _take_tests(self) -> bool:
-        """Take what has become possible by the last bindings: tests, else one ``let`` or ``not``."""
+        """Take what the last bindings made possible: tests, else one ``let`` or ``not``."""
         lets: list[c.Let] = []
         while self._to_test:
             constraint = next(iter(self._to_test))
@@ -254,7 +253,7 @@ class _Planner:
                 return True
         return False
 
-    def _test(self, constraint: c.Constraint) -> s.Step | None:
+    def _test(self, constraint: c.Constraint) -> s.Step | None:  # noqa: PLR0911 - one a kind
         """Return the step that tests a constraint whose variables are all bound."""
         if isinstance(constraint, c.DifferentEdges):
             return s.Differing(constraint) if self._all_bound(_mentioned(constraint)) else None
@@ -502,9 +501,7 @@ class _Planner:
         step = s.Calling(call, known)
         return _Option(score, step, fresh, (call,), multiplies=call.function.stream)
 
-    def _type_ends(
-        self, constraint: c.Constraint
-    ) -> tuple[s.TypeEnd, s.TypeEnd, str, str]:
+    def _type_ends(self, constraint: c.Constraint) -> tuple[s.TypeEnd, s.TypeEnd, str, str]:
         match constraint:
             case c.Sub():
                 exact = ("direct_super", "direct_subs")

@@ -19,7 +19,7 @@ from qeval.typeql.schema.types import (
 )
 from qeval.typeql.syntax import ast
 from qeval.typeql.syntax.literals import decode_regex
-from qeval.typeql.values import ValueType
+from qeval.typeql.values import Value, ValueType
 from qeval.typeql.values.reading import read_literal
 
 if TYPE_CHECKING:
@@ -252,7 +252,10 @@ def _card(annotation: ast.Card) -> Card:
 def _limits(
     annotations: Iterable[ast.Regex | ast.Values | ast.Range], value_type: ValueType
 ) -> ValueLimits:
-    regex, values, low, high = None, None, None, None
+    regex: str | None = None
+    values: tuple[Value, ...] | None = None
+    low: Value | None = None
+    high: Value | None = None
     for annotation in annotations:
         match annotation:
             case ast.Regex():
@@ -260,12 +263,12 @@ def _limits(
             case ast.Values():
                 values = tuple(_converted(literal, value_type) for literal in annotation.values)
             case ast.Range():
-                low = annotation.low and _converted(annotation.low, value_type)
-                high = annotation.high and _converted(annotation.high, value_type)
+                low = None if annotation.low is None else _converted(annotation.low, value_type)
+                high = None if annotation.high is None else _converted(annotation.high, value_type)
     return ValueLimits(regex, values, low, high)
 
 
-def _converted(literal: ast.Literal, value_type: ValueType) -> object:
+def _converted(literal: ast.Literal, value_type: ValueType) -> Value:
     from qeval.typeql.store.writing import converted
 
     return converted(read_literal(literal.value_type, literal.text), value_type)

@@ -81,7 +81,7 @@ class Store:
             raise Fault("CNT6", f"{attribute.value!s} breaks {reason} of '{where}'")
         if ownership.unique and self._taken(owner, attribute):
             label = attribute.type.label
-            raise Fault("CNT9", f'there is another {ownership.declared_by.label} with this {label}')
+            raise Fault("CNT9", f"there is another {ownership.declared_by.label} with this {label}")
         if connect(owner, attribute):
             pair = (owner.type, attribute.type)
             self.has_counts[pair] = self.has_counts.get(pair, 0) + 1

@@ -12,17 +12,16 @@ from qeval.typeql.ir.expressions import Constant
 from qeval.typeql.ir.variables import Var
 from qeval.typeql.schema import Kind, Type
 from qeval.typeql.store.things import Attribute, Object, Relation
-from qeval.typeql.values import Date, DateTime, ValueType, value_type_of
+from qeval.typeql.values import Date, DateTime, Value, ValueType, value_type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from qeval.typeql.ir.patterns import Conjunction
     from qeval.typeql.schema import Schema
     from qeval.typeql.store.store import Store
-    from qeval.typeql.values import Value
 
-_WIDENING = {
+_WIDENING: dict[tuple[ValueType, ValueType], Callable[[Any], Value]] = {
     (ValueType.INTEGER, ValueType.DOUBLE): float,
     (ValueType.INTEGER, ValueType.DECIMAL): Decimal,
 }

@@ -42,7 +42,9 @@ def value_term(builder: BlockBuilder, node: ast.Expression) -> ValueTerm:
     return _computed(builder, node)
 
 
-def expression(builder: BlockBuilder, node: ast.Expression) -> Expression:
+def expression(  # noqa: PLR0911 - one a form
+    builder: BlockBuilder, node: ast.Expression
+) -> Expression:
     """Translate an expression."""
     match node:
         case ast.Parenthesis():

@@ -46,7 +46,9 @@ def _object(scope: Scope, node: ast.FetchObject | ast.FetchAll) -> g.FetchObject
     return g.FetchEntries(tuple(entries.values()))
 
 
-def _value(scope: Scope, node: ast.FetchValue) -> g.FetchValue:
+def _value(  # noqa: PLR0911 - one a form
+    scope: Scope, node: ast.FetchValue
+) -> g.FetchValue:
     match node:
         case ast.FetchObject() | ast.FetchAll():
             return _object(scope, node)

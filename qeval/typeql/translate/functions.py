@@ -94,10 +94,7 @@ def _translate_function(function: ast.Function, index: Mapping[str, f.Signature]
 
 def _check_arguments_used(function: ast.Function, body: f.Body) -> None:
     used = {
-        var
-        for stage in body.stages
-        if isinstance(stage, Match)
-        for var in stage.block.root.visible
+        var for stage in body.stages if isinstance(stage, Match) for var in stage.block.root.visible
     }
     for var, argument in zip(body.arguments, function.arguments, strict=True):
         if var not in used:

@@ -36,7 +36,9 @@ def translate_match(scope: Scope, body: ast.Conjunction, span: ast.Span) -> p.Ma
     return p.Match(block, tuple(scope.names.values()), span)
 
 
-def _translate_stage(scope: Scope, stage: ast.Stage) -> p.Stage:
+def _translate_stage(  # noqa: PLR0911 - one a stage
+    scope: Scope, stage: ast.Stage
+) -> p.Stage:
     span = stage.span
     match stage:
         case ast.Match():

@@ -146,14 +146,17 @@ def _add_isa(builder: BlockBuilder, thing: Var, isa: ast.Isa) -> None:
 
 
 def _add_has(builder: BlockBuilder, owner: Var, has: ast.Has) -> None:
-    if isinstance(has.value, ast.Variable):
-        attribute = builder.variable(has.value)
+    value = has.value
+    if isinstance(value, ast.Variable):
+        attribute = builder.variable(value)
+    elif isinstance(value, ast.Comparison):
+        right = value_term(builder, value.right)
+        attribute = builder.anonymous(value.span)
+        builder.add_comparison(value.comparator, attribute, right, value.span)
     else:
-        comparison = has.value if isinstance(has.value, ast.Comparison) else None
-        right = value_term(builder, comparison.right if comparison else has.value)
-        attribute = builder.anonymous(has.value.span)
-        op = comparison.comparator if comparison else "=="
-        builder.add_comparison(op, attribute, right, has.value.span)
+        right = value_term(builder, value)
+        attribute = builder.anonymous(value.span)
+        builder.add_comparison("==", attribute, right, value.span)
     builder.add_has(owner, attribute, has.span)
     if has.type is not None:
         builder.add_isa(attribute, _type_term(builder, has.type), has.type.span)
@@ -228,7 +231,9 @@ def _type_term(builder: BlockBuilder, type_: ast.TypeRef | ast.ListOf) -> TypeTe
 
 
 def _role_term(builder: BlockBuilder, role: ast.TypeRef | ast.ListOf) -> TypeTerm:
-    return _role_by_name(builder, role) if isinstance(role, ast.Label) else _type_term(builder, role)
+    if isinstance(role, ast.Label):
+        return _role_by_name(builder, role)
+    return _type_term(builder, role)
 
 
 def _role_by_name(builder: BlockBuilder, label: ast.Label) -> Var:

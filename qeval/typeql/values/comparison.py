@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from decimal import Decimal
-from functools import lru_cache
+from functools import cache
 from typing import Any, TypeAlias
 
 from qeval.typeql.values.arithmetic import as_double
@@ -34,7 +34,7 @@ def mirrored(op: str) -> str | None:
     return None if op in ("contains", "like") else _MIRRORED.get(op, op)
 
 
-@lru_cache(maxsize=None)
+@cache
 def comparison(op: str, left: ValueType, right: ValueType) -> Test | None:
     """Return the test of ``left op right`` for two types; None if it never holds.
 
@@ -55,7 +55,7 @@ def comparison(op: str, left: ValueType, right: ValueType) -> Test | None:
     return None
 
 
-@lru_cache(maxsize=None)
+@cache
 def attribute_comparison(op: str, attribute: ValueType, value: ValueType) -> Test | None:
     """Return the test of an attribute against a computed or literal value.
 
@@ -77,7 +77,7 @@ def attribute_comparison(op: str, attribute: ValueType, value: ValueType) -> Tes
     return test
 
 
-@lru_cache(maxsize=None)
+@cache
 def lookup_value(attribute: ValueType, value: Any) -> tuple[Any] | None:
     """Return in a tuple the one value an attribute must have to equal ``value``.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from qeval.typeql.faults import Fault
 from qeval.typeql.syntax.literals import decode_string
@@ -19,8 +20,12 @@ from qeval.typeql.values.temporal import (
     DateTimeTz,
     Duration,
     OutOfRangeError,
+    in_range,
 )
 from qeval.typeql.values.zones import instants_of, known_zone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _DATE = re.compile(r"([+-]?\d{4,})-(\d\d)-(\d\d)")
 _TIME = re.compile(r"(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?")
@@ -106,17 +111,17 @@ def _datetime_tz(text: str) -> DateTimeTz:
             raise Fault("LIT7", f"unknown time zone: {zone}")
         return _zoned(_datetime(local), zone)
     if text.endswith("Z"):
-        return DateTimeTz.from_local(_datetime(text[:-1]), "+00:00")
+        return _zoned(_datetime(text[:-1]), "+00:00")
     cut = max(text.rfind("+"), text.rfind("-"))
     match = _OFFSET.fullmatch(text[cut:])
     if match is None or int(match[2]) > 23 or int(match[3]) > 59:  # noqa: PLR2004
         raise Fault("LIT8", f"not a time zone offset: {text[cut:]}")
-    return DateTimeTz.from_local(_datetime(text[:cut]), f"{match[1]}{match[2]}:{match[3]}")
+    return _zoned(_datetime(text[:cut]), f"{match[1]}{match[2]}:{match[3]}")
 
 
 def _zoned(local: DateTime, zone: str) -> DateTimeTz:
     """Place a wall-clock time in a zone; the clock must show it exactly once."""
-    instants = instants_of(local.nanos, zone)
+    instants = [nanos for nanos in instants_of(local.nanos, zone) if in_range(DateTime(nanos))]
     if len(instants) != 1:
         code, why = ("LIT9", "occurs twice") if instants else ("LIT10", "does not occur")
         raise Fault(code, f"the local time {local} {why} in {zone}")
@@ -138,7 +143,7 @@ def _duration(text: str) -> Duration:
     return Duration(total_months, total_days, clock * NANOS_PER_SECOND + nanos)
 
 
-_READERS = {
+_READERS: dict[ValueType, Callable[[str], Value]] = {
     ValueType.BOOLEAN: _boolean,
     ValueType.INTEGER: _integer,
     ValueType.DOUBLE: _double,

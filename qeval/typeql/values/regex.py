@@ -1,7 +1,7 @@
-"""Regular expressions in the dialect of the server (the Rust crate ``regex``), in linear time.
+r"""Regular expressions in the dialect of the server (the Rust crate ``regex``), in linear time.
 
 They run on RE2, whose language is nearly the same. Translated are: the Unicode meaning of
-``\\d \\w \\s``, ``\\u`` escapes, nested and combined repetitions, flags RE2 does not know, free
+``\d \w \s``, ``\u`` escapes, nested and combined repetitions, flags RE2 does not know, free
 spacing (``x``). Refused as on the server: look-around, back-references, unknown escapes, a ``{``
 that is no repetition. Not covered: Unicode word boundaries and set operations within classes.
 """

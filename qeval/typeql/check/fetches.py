@@ -55,17 +55,17 @@ def _annotate_value(schema: Schema, value: g.FetchValue, known: Known) -> None:
 def _check_attribute(schema: Schema, fetch: g.FetchAttribute, known: Known) -> None:
     attribute = schema.find(fetch.attribute)
     if attribute is None or attribute.kind is not Kind.ATTRIBUTE:
-        raise Fault("QUA7", f"there is no attribute '{fetch.attribute}'", fetch.span)
+        raise Fault("QUA7", f"there is no attribute '{fetch.attribute}'")
     var, label, many = fetch.variable, attribute.label, fetch.many
     if var not in known.concepts:
-        raise Fault("QUA11" if many else "QUA10", f"{var} is a value", fetch.span)
+        raise Fault("QUA11" if many else "QUA10", f"{var} is a value")
     for owner in schema.members(known.concepts[var]):
         if owner.kind in (Kind.ATTRIBUTE, Kind.ROLE):
             code = "QUA11" if many else "QUA10"
-            raise Fault(code, f"{var} can be of the {owner.kind} type {owner.label}", fetch.span)
+            raise Fault(code, f"{var} can be of the {owner.kind} type {owner.label}")
         if attribute not in owner.owns:
             code = "QUA9" if many else "QUA8"
-            raise Fault(code, f"{var} can be a {owner.label}, which owns no {label}", fetch.span)
+            raise Fault(code, f"{var} can be a {owner.label}, which owns no {label}")
         if not many and not schema.bounded_to_one(owner, attribute):
             message = f"a {owner.label} can have several {label}: write [ {var}.{label} ]"
-            raise Fault("QUA12", message, fetch.span)
+            raise Fault("QUA12", message)

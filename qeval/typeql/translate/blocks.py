@@ -210,4 +210,8 @@ def _check_regex(pattern: c.ValueTerm, span: Span) -> None:
         raise Fault("REP50", "the pattern of 'like' must be a string literal", span)
     from qeval.typeql.values.regex import compile_regex
 
-    compile_regex(pattern.value)
+    try:
+        compile_regex(pattern.value)
+    except Fault as fault:
+        fault.span = span
+        raise

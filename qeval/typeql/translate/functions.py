@@ -129,5 +129,7 @@ def _translate_result(scope: Scope, result: ast.Return) -> f.Result:
             return f.Checked()
         case ast.ReturnReduce():
             with within("FRP5"):
-                reducers = tuple(translate_reducer(scope, reducer) for reducer in result.reducers)
+                reducers = tuple(
+                    translate_reducer(scope, reducer, result.span) for reducer in result.reducers
+                )
             return f.Reduced(reducers)

@@ -74,7 +74,7 @@ def _translate_reduce(scope: Scope, stage: ast.Reduce) -> p.Reduce:
     groupby = tuple(scope.find(variable, "REP29") for variable in stage.groupby)
     reductions: list[tuple[Var, p.Reducer]] = []
     for reduction in stage.reductions:
-        reducer = translate_reducer(scope, reduction.reducer)
+        reducer = translate_reducer(scope, reduction.reducer, stage.span)
         target = reduction.target
         if target.name is None:
             raise Fault("REP41", "the target of a reduction needs a name", target.span)
@@ -89,11 +89,14 @@ def _translate_reduce(scope: Scope, stage: ast.Reduce) -> p.Reduce:
     return p.Reduce(tuple(reductions), groupby, stage.span)
 
 
-def translate_reducer(scope: Scope, reducer: ast.Reducer) -> p.Reducer:
-    """Translate ``sum($x)`` and its like; raises REP254 for ``list`` and REP19."""
+def translate_reducer(scope: Scope, reducer: ast.Reducer, span: ast.Span) -> p.Reducer:
+    """Translate ``sum($x)`` and its like; raises REP254 for ``list`` and REP19.
+
+    ``span`` is that of the whole stage, where the server reports what is wrong with a reducer.
+    """
     if reducer.name == "list":
         raise Fault("REP254", "lists are not implemented", reducer.span)
     variable = None
     if reducer.variable is not None:
         variable = scope.find(reducer.variable, "REP19")
-    return p.Reducer(reducer.name, variable, reducer.span)
+    return p.Reducer(reducer.name, variable, span)

@@ -186,7 +186,8 @@ def _add_type_constraint(
             if isinstance(subject, LabelRef):
                 scoped = isinstance(constraint.label, ast.ScopedLabel)
                 raise Fault("REP31" if scoped else "REP30", "a label cannot have a label")
-            builder.add_label(subject, LabelRef(label_text(constraint.label), span), span)
+            label = LabelRef(label_text(constraint.label), constraint.label.span)
+            builder.add_label(subject, label, span)
         case ast.ValueOf():
             builder.add_value_type(subject, constraint.value_type, span)
         case ast.Owns():

@@ -66,6 +66,7 @@ def build_cell(config: "DictConfig") -> Cell:
     """Validate one composed configuration. Raises `InputError`."""
     from omegaconf import OmegaConf
 
+    from qeval.models.cache import cached
     from qeval.suites import load_suite, select_cases
 
     values = plain(config)
@@ -93,7 +94,7 @@ def build_cell(config: "DictConfig") -> Cell:
         cases=cases,
         language=language,
         strategy=construct(values["prompt_strategy"], "prompt_strategy"),
-        model=construct(values["model"], "model"),
+        model=cached(construct(values["model"], "model")),
         engine_config=_engine_config(values),
         instances=("base", *(f"variant-{number}" for number in range(1, variants + 1))),
         policy=typed(Policy, scoring, "scoring."),

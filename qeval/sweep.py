@@ -17,6 +17,7 @@ from qeval.cells import Cell, build_cell, build_engine, cell_key
 from qeval.errors import InputError, QevalError
 from qeval.exit_codes import ExitCode
 from qeval.journal import Journal
+from qeval.models.base import NeedsCases
 from qeval.pipeline import Answered, Bench, run_case
 from qeval.results import CellResult, SweepResult, close_cell
 from qeval.suite import Case
@@ -262,6 +263,9 @@ def _preflight(cells: Sequence[Cell]) -> None:
             cell.strategy.render(cell.cases[0], cell.suite, cell.language)
             if identity not in seen:
                 cell.model.preflight()
+            if isinstance(cell.model, NeedsCases):
+                ids = [case.id for case in cell.cases]
+                cell.model.preflight_cases(ids, cell.language.name, cell.repeats)
         except InputError as error:
             problems.append(str(error))
         seen.add(identity)

@@ -4,6 +4,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,8 @@ def print_results(result: "SweepResult", console: "Console | None" = None) -> No
     from rich.console import Console
 
     console = Console(highlight=False) if console is None else console
+    if not _unicode(console) and isinstance(console.file, TextIOWrapper):
+        console.file.reconfigure(errors="replace")  # a name in another script must not end the run
     console.print()
     if len(result.cells) == 1:
         _print_cell(console, result.cells[0])
@@ -58,7 +61,7 @@ def _print_cell(console: "Console", cell: "CellResult") -> None:
     """One cell: a metric a row, and the difficulties beside it."""
     absent = _absent(console)
     chosen = _choices(cell)
-    title = " · ".join(chosen[choice] for choice in CHOICES[:4])
+    title = (" · " if _unicode(console) else " - ").join(chosen[choice] for choice in CHOICES[:4])
     console.print(title, style="bold", markup=False)
     console.print(_facts(cell), markup=False)
     levels = [level for level in LEVELS if level in cell.metrics.by_difficulty]
@@ -282,7 +285,11 @@ def _title(choice: str) -> str:
 
 def _absent(console: "Console") -> str:
     """*Not measured*: a dash, never a zero. Also the dash of intervals."""
-    return "–" if "utf" in console.encoding.lower() else "-"
+    return "–" if _unicode(console) else "-"
+
+
+def _unicode(console: "Console") -> bool:
+    return "utf" in console.encoding.lower()
 
 
 def _near(path: Path) -> Path:

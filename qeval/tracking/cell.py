@@ -115,7 +115,7 @@ def parameters(cell: LoggedCell) -> dict[str, str]:
         values = cell.header.get(part)
         if isinstance(values, Mapping):
             found.update(_flat(values, {}, f"{prefix}."))
-    found["cell_key"] = cell.key
+    found.pop("model.identity.name", None)
     found["instances"] = ", ".join(map(str, cell.header.get("instances", ())))
     return {_name(key): _bounded(value) for key, value in found.items() if value != ""}
 
@@ -152,8 +152,9 @@ def metrics(cell: LoggedCell) -> dict[str, float]:
 
 def _shares(measured: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for metric, numbers in measured.get("overall", {}).items():
-        found.update(_metric(metric, numbers))
+    overall = measured.get("overall", {})
+    for metric in sorted(overall, key=lambda name: name != HEADLINE):  # MLflow keeps the order
+        found.update(_metric(metric, overall[metric]))
     for level, group in measured.get("by_difficulty", {}).items():
         for metric, numbers in group.items():
             name = f"{metric}.{level}"

@@ -10,13 +10,13 @@ from qeval.record import Record
 
 COLUMNS = (
     "case",
-    "difficulty",
     "verdict",
     "question",
     "prediction",
     "gold",
     "message",
     "difference",
+    "difficulty",
     "tags",
 )
 CELL_LIMIT = 4000  # characters; whole answers are in records.jsonl
@@ -31,13 +31,13 @@ def table(records: Sequence[Record]) -> dict[str, list[Any]]:
 def _row(record: Record) -> list[str]:
     return [
         record.case_id + (f" #{record.repeat + 1}" if record.repeat else ""),
-        record.difficulty,
         verdict_text(record),
         cut(record.question),
         cut(prediction(record)),
         cut(record.gold),
         cut(message(record)),
         cut(difference_text(record)),
+        record.difficulty,
         ", ".join(record.tags),
     ]
 

@@ -48,6 +48,12 @@ def varying(cells: Sequence[CellRun]) -> list[str]:
     return [c for c in present if len({cell.tags.get(c) for cell in cells}) > 1] or ["model"]
 
 
+def _split(cells: Sequence[CellRun]) -> tuple[list[str], list[str]]:
+    """What varies, the engine apart: it is long, and mostly follows from the language."""
+    choices = varying(cells)
+    return [c for c in choices if c != "engine"], [c for c in choices if c == "engine"]
+
+
 def table(cells: Sequence[CellRun]) -> dict[str, list[Any]]:
     """One row a cell, `{"columns": […], "data": [[…], …]}`; numbers stay numbers."""
     rows = ranked(cells)
@@ -79,14 +85,15 @@ def errors(cell: CellRun) -> int:
 def note(cells: Sequence[CellRun]) -> str:
     """The comparison as a Markdown table for the run's description."""
     rows = ranked(cells)
-    choices = varying(rows)
+    choices, last = _split(rows)
     measures = [(k, t) for k, t in MEASURES if any(k in c.metrics for c in rows)]
-    head = [*_titles(choices), *(title for _, title in measures), "cases"]
+    head = [*_titles(choices), *(title for _, title in measures), "cases", *last]
     lines = [f"| {' | '.join(head)} |", "|" + " --- |" * len(head)]
     for cell in rows[:NOTE_ROWS]:
         cells_text = [cell.tags.get(choice, "").replace("|", "\\|") for choice in choices]
         cells_text += [shown(cell.metrics, key) for key, _ in measures]
         cells_text.append(f"{cell.metrics.get('cases', 0):.0f}")
+        cells_text += [cell.tags.get(choice, "") for choice in last]
         lines.append(f"| {' | '.join(cells_text)} |")
     if len(rows) > NOTE_ROWS:
         lines.append(f"\n{len(rows) - NOTE_ROWS} more in overview.html.")
@@ -123,11 +130,12 @@ def constants(cells: Sequence[CellRun]) -> str:
 def page(heading: str, cells: Sequence[CellRun]) -> str:
     """A self-contained HTML page with the comparison, intervals and error counts."""
     rows = ranked(cells)
-    choices = varying(rows)
+    choices, last = _split(rows)
     measures = [(k, t) for k, t in MEASURES if any(k in c.metrics for c in rows)]
     head = "".join(f"<th>{escape(t)}</th>" for t in _titles(choices))
     head += "".join(f'<th class="number">{escape(t)}</th>' for _, t in measures)
     head += "".join(f'<th class="number">{t}</th>' for t in ("cases", "errors", "tokens", "cost"))
+    head += "".join(f"<th>{escape(t)}</th>" for t in last)
     body = []
     for cell in rows:
         row = "".join(f"<td>{escape(cell.tags.get(choice, ABSENT))}</td>" for choice in choices)
@@ -136,6 +144,7 @@ def page(heading: str, cells: Sequence[CellRun]) -> str:
         row += _number(f"{cell.metrics.get('cases', 0):.0f}") + _number(str(errors(cell)))
         row += _number(ABSENT if tokens is None else f"{tokens:,.0f}")
         row += _number(escape(cell.tags.get("cost", "unknown")))
+        row += "".join(f"<td>{escape(cell.tags.get(choice, ABSENT))}</td>" for choice in last)
         body.append(f"<tr>{row}</tr>")
     return document(
         heading,

@@ -143,5 +143,5 @@ def test_terminal_without_unicode_is_served_too() -> None:
     print_results(SweepResult((cell("模型", records),), ExitCode.DONE), console)
     stream.flush()
     lines = binary.getvalue().decode("ascii").splitlines()
-    assert row(lines, "execution accuracy") == ["|", "1.000", "|", "0.21-1.00"]
+    assert row(lines, "execution accuracy")[-1] == "0.21-1.00"
     assert b"?? - sql - zero_shot - all" in binary.getvalue()

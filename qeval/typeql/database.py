@@ -13,6 +13,7 @@ from qeval.typeql.program import compile_functions, compile_query, run_query
 from qeval.typeql.schema import Schema
 from qeval.typeql.schema.define import define
 from qeval.typeql.store import Store
+from qeval.typeql.store.digest import fingerprint
 from qeval.typeql.syntax import ast, parse_query
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Database:
         with _public(text):
             body = _parse(text).body
             if not isinstance(body, ast.Define):
-                raise Fault("DEX0", "only 'define' is implemented, no undefine or redefine")
+                raise Fault("TSV9", "only 'define' is implemented, no undefine or redefine")
             trial = Schema()
             for definition in (*self._definitions, body):
                 define(trial, definition)
@@ -68,6 +69,10 @@ class Database:
         """Return a loader for data that is in Python already; see :class:`BulkLoader`."""
         return BulkLoader(self._schema, self._store)
 
+    def fingerprint(self) -> str:
+        """Return a digest of all data, the same whatever the order in which it was written."""
+        return fingerprint(self._store)
+
     def check(self, text: str) -> None:
         """Parse a read query and check it against the schema without running it."""
         with _public(text), limited(Budget(Limits())):
@@ -81,12 +86,16 @@ class Database:
         max_rows: int = Limits.max_rows,
         max_steps: int = Limits.max_steps,
         max_cells: int = Limits.max_cells,
+        cut: bool = False,
     ) -> Answer:
-        """Run a read query within limits; see :class:`~qeval.typeql.budget.Limits`."""
+        """Run a read query within limits; see :class:`~qeval.typeql.budget.Limits`.
+
+        An answer of more than ``max_rows`` is an error (LIM2), or with ``cut`` a truncated answer.
+        """
         budget = Budget(Limits(timeout_s, max_steps, max_rows, max_cells))
         with _public(text), limited(budget):
             pipeline = compile_query(self._schema, self._functions, _parse(text))
-            return run_query(self._schema, self._store, pipeline, budget)
+            return run_query(self._schema, self._store, pipeline, budget, cut=cut)
 
 
 def _parse(text: str) -> ast.Query:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from qeval.typeql.answers import Answer
 from qeval.typeql.check.annotate import Known, annotate_stages
@@ -22,14 +22,16 @@ from qeval.typeql.translate.scope import Scope
 from qeval.typeql.translate.stages import MAX_STAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from qeval.typeql.budget import Budget
+    from qeval.typeql.concepts import Concept
     from qeval.typeql.ir.functions import Signature
     from qeval.typeql.ir.pipelines import Pipeline
     from qeval.typeql.schema import Schema
     from qeval.typeql.store import Store
 
+_T = TypeVar("_T")
 _WRITES = (ast.Insert, ast.Put, ast.Update, ast.Delete)
 
 
@@ -82,8 +84,10 @@ def compile_query(schema: Schema, functions: Mapping[str, Signature], query: ast
     return pipeline
 
 
-def run_query(schema: Schema, store: Store, pipeline: Pipeline, budget: Budget) -> Answer:
-    """Run a checked query."""
+def run_query(
+    schema: Schema, store: Store, pipeline: Pipeline, budget: Budget, *, cut: bool = False
+) -> Answer:
+    """Run a checked query; ``cut`` ends a long answer at the limit of rows instead of failing."""
     estimator = Estimator(schema, store)
     tables = FunctionTables(estimator)
     runtime = tables.runtime = Runtime(schema, store, budget, tables)
@@ -93,17 +97,26 @@ def run_query(schema: Schema, store: Store, pipeline: Pipeline, budget: Budget) 
         if pipeline.fetch is not None:
             fetcher = FetchCompiler(compiler.columns, compiler.known, tables, estimator)
             build = fetcher.compile(pipeline.fetch)
-            documents = []
-            for row in transform([()]):
-                documents.append(build(row))
-                budget.check_rows(len(documents))
-            return Answer("documents", documents=documents)
+            documents, truncated = _collected(map(build, transform([()])), budget, cut=cut)
+            return Answer("documents", documents=documents, truncated=truncated)
         slots = compiler.slots()
         order = [slots[var] for var in pipeline.outputs]
-        rows = []
-        for row in transform([()]):
+
+        def wrap(row: tuple[Any, ...]) -> tuple[Concept | None, ...]:
             budget.hold(len(order) + 1)
-            rows.append(tuple([concept_of(row[slot]) for slot in order]))
-            budget.check_rows(len(rows))
+            return tuple([concept_of(row[slot]) for slot in order])
+
+        rows, truncated = _collected(map(wrap, transform([()])), budget, cut=cut)
         columns = tuple(var.name or "" for var in pipeline.outputs)
-        return Answer("rows", columns, rows)
+        return Answer("rows", columns, rows, truncated=truncated)
+
+
+def _collected(answers: Iterable[_T], budget: Budget, *, cut: bool) -> tuple[list[_T], bool]:
+    """All answers, or those within the limit of rows and whether there are more."""
+    collected: list[_T] = []
+    for answer in answers:
+        if cut and len(collected) == budget.limits.max_rows:
+            return collected, True
+        collected.append(answer)
+        budget.check_rows(len(collected))
+    return collected, False

@@ -6,13 +6,16 @@ It knows nothing of the engine but its instances. Patterns are small trees of th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from qeval.typeql.schema import Type
 from qeval.typeql.store import Attribute, Object, Relation, Store, Thing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qeval.typeql.schema import Type
 
 Env = dict[str, Any]
 
@@ -92,8 +95,7 @@ class Pattern:
 
     def text(self) -> str:
         parts = [statement.text() for statement in self.statements]
-        for branches in self.ors:
-            parts.append(" or ".join(f"{{ {branch.text()} }}" for branch in branches) + ";")
+        parts += [" or ".join(f"{{ {one.text()} }}" for one in either) + ";" for either in self.ors]
         parts += [f"not {{ {inner.text()} }};" for inner in self.nots]
         parts += [f"try {{ {inner.text()} }};" for inner in self.tries]
         return " ".join(parts)
@@ -144,7 +146,9 @@ def _nested(store: Store, pattern: Pattern, env: Env) -> Iterator[Env]:
     yield from envs
 
 
-def _holds(store: Store, statement: Statement, env: Env) -> bool:
+def _holds(  # noqa: PLR0911 - one a kind
+    store: Store, statement: Statement, env: Env
+) -> bool:
     match statement:
         case Isa():
             type_ = env[statement.var].type
@@ -202,9 +206,11 @@ def _labels(type_: Type | None) -> list[str]:
 
 
 def _compared(left: Any, op: str, right: Any) -> bool:
-    return {
-        "==": left == right,
-        "!=": left != right,
-        "<": left < right,
-        ">": left > right,
-    }[op]
+    return bool(
+        {
+            "==": left == right,
+            "!=": left != right,
+            "<": left < right,
+            ">": left > right,
+        }[op]
+    )

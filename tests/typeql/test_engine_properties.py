@@ -116,12 +116,14 @@ def test_the_order_of_statements_does_not_matter(
     things: list[Any], links: list[Any], body: tuple[Any, ...]
 ) -> None:
     database = build(things, links)
-    answers = []
+    answers: list[Any] = []
     for statements_ in (body, body[::-1]):
         try:
             answer = database.query(f"match {Pattern(statements_).text()}")
         except TypeQLError as error:
             answers.append(error.code[:3])
         else:
-            answers.append({frozenset(zip(answer.columns, row, strict=True)) for row in answer.rows})
+            answers.append(
+                {frozenset(zip(answer.columns, row, strict=True)) for row in answer.rows}
+            )
     assert answers[0] == answers[1]

@@ -17,7 +17,7 @@ from qeval.typeql.schema.types import (
     Relating,
     Type,
 )
-from qeval.typeql.syntax import ast
+from qeval.typeql.syntax import RESERVED, ast
 from qeval.typeql.syntax.literals import decode_regex
 from qeval.typeql.values import Value, ValueType
 from qeval.typeql.values.reading import read_literal
@@ -33,12 +33,13 @@ _VALUE_TYPES = {str(value_type): value_type for value_type in ValueType}
 def define(schema: Schema, query: ast.Define) -> None:
     """Add definitions to a schema, in any order, and close it.
 
-    Functions are stored as written; their check is up to the database. Raises DEX… for what the
-    server refuses: unknown types, contradictory definitions, annotations out of place.
+    Functions are stored as written; their check is up to the database. Raises SYR… / DEX… for what
+    the server refuses: unknown types, contradictory definitions, annotations out of place, reserved
+    words as names.
     """
     definitions = [item for item in query.items if isinstance(item, ast.TypeDefinition)]
     if any(isinstance(item, ast.StructDefinition) for item in query.items):
-        raise Fault("DEX0", "structs are not implemented")
+        raise Fault("DEX1", "structs are not implemented")
     for definition in definitions:
         _declare(schema, definition)
     for definition in definitions:
@@ -58,18 +59,18 @@ def define(schema: Schema, query: ast.Define) -> None:
 
 
 def _declare(schema: Schema, definition: ast.TypeDefinition) -> None:
-    label = definition.label.name
+    label = _new_name(definition.label)
     known = schema.find(label)
     if definition.kind is None:
         if known is None:
-            raise Fault("DEX1", f"there is no type '{label}' to extend", definition.label.span)
+            raise Fault("SYR1", f"there is no type '{label}' to extend", definition.label.span)
         return
     kind = Kind(definition.kind)
     if known is None:
         known = schema.add(label, kind)
     elif known.kind is not kind:
         message = f"'{label}' is already an {known.kind}"
-        raise Fault("DEX2", message, definition.label.span)
+        raise Fault("DEX5", message, definition.label.span)
     _annotate_type(known, definition.annotations)
 
 
@@ -81,7 +82,7 @@ def _annotate_type(type_: Type, annotations: Iterable[ast.Annotation]) -> None:
             case ast.Flag(name="independent") if type_.kind is Kind.ATTRIBUTE:
                 type_.independent = True
             case ast.Flag(name="cascade") if type_.kind is Kind.RELATION:
-                raise Fault("DEX0", "@cascade is not implemented", annotation.span)
+                raise Fault("DEX1", "@cascade is not implemented", annotation.span)
             case ast.Doc() | ast.Meta():
                 pass
             case ast.Regex() | ast.Values() | ast.Range() if type_.kind is Kind.ATTRIBUTE:
@@ -96,10 +97,10 @@ def _add_roles(schema: Schema, definition: ast.TypeDefinition) -> None:
         if not isinstance(capability, ast.DefineRelates):
             continue
         if relation.kind is not Kind.RELATION:
-            raise Fault("DEX3", f"'{relation.label}' is no relation", capability.span)
+            raise Fault("DEX11", f"'{relation.label}' is no relation", capability.span)
         if capability.is_list:
-            raise Fault("DEX0", "lists are not implemented", capability.span)
-        label = f"{relation.label}:{capability.role.name}"
+            raise Fault("DEX1", "lists are not implemented", capability.span)
+        label = f"{relation.label}:{_new_name(capability.role)}"
         if schema.find(label) is None:
             schema.add(label, Kind.ROLE).scope = relation
 
@@ -115,13 +116,13 @@ def _attach(child: Type, parent: Type, span: ast.Span) -> None:
     if child.parent is parent:
         return
     if child.parent is not None:
-        raise Fault("DEX4", f"'{child.label}' already has a supertype", span)
+        raise Fault("DEX13", f"'{child.label}' already has a supertype", span)
     if child.kind is not parent.kind:
-        raise Fault("DEX5", f"'{child.label}' and '{parent.label}' are of different kinds", span)
+        raise Fault("DEX29", f"'{child.label}' and '{parent.label}' are of different kinds", span)
     above: Type | None = parent
     while above is not None:
         if above is child:
-            raise Fault("DEX6", f"'{child.label}' would be its own supertype", span)
+            raise Fault("DEX10", f"'{child.label}' would be its own supertype", span)
         above = above.parent
     child.parent = parent
     parent.children.append(child)
@@ -140,7 +141,7 @@ def _add_capabilities(schema: Schema, definition: ast.TypeDefinition) -> None:
             case ast.DefineRelates():
                 _add_relates(schema, type_, capability)
             case ast.DefineAlias():
-                raise Fault("DEX0", "aliases are not implemented", capability.span)
+                raise Fault("DEX1", "aliases are not implemented", capability.span)
 
 
 def _set_value_type(
@@ -149,9 +150,9 @@ def _set_value_type(
     value_type = _VALUE_TYPES.get(capability.value_type)
     if value_type is None:
         message = f"there is no value type '{capability.value_type}'"
-        raise Fault("DEX7", message, capability.span)
+        raise Fault("SYR4", message, capability.span)
     if type_.kind is not Kind.ATTRIBUTE:
-        raise Fault("DEX8", f"'{type_.label}' is no attribute and has no value", capability.span)
+        raise Fault("DEX11", f"'{type_.label}' is no attribute and has no value", capability.span)
     type_.value_type = value_type
     annotations = (*definition.annotations, *capability.annotations)
     limiting = [a for a in annotations if isinstance(a, ast.Regex | ast.Values | ast.Range)]
@@ -163,9 +164,9 @@ def _add_owns(schema: Schema, owner: Type, capability: ast.DefineOwns) -> None:
     attribute = _known(schema, capability.attribute)
     if owner.kind not in (Kind.ENTITY, Kind.RELATION) or attribute.kind is not Kind.ATTRIBUTE:
         message = f"'{owner.label}' cannot own '{attribute.label}'"
-        raise Fault("DEX9", message, capability.span)
+        raise Fault("DEX11", message, capability.span)
     if capability.is_list:
-        raise Fault("DEX0", "lists are not implemented", capability.span)
+        raise Fault("DEX1", "lists are not implemented", capability.span)
     key = unique = False
     card: Card | None = None
     limiting: list[ast.Regex | ast.Values | ast.Range] = []
@@ -193,9 +194,9 @@ def _add_plays(schema: Schema, player: Type, capability: ast.DefinePlays) -> Non
     label = f"{capability.role.scope}:{capability.role.name}"
     role = schema.find(label)
     if role is None:
-        raise Fault("DEX10", f"there is no role '{label}'", capability.role.span)
+        raise Fault("SYR9", f"there is no role '{label}'", capability.role.span)
     if player.kind not in (Kind.ENTITY, Kind.RELATION):
-        raise Fault("DEX9", f"'{player.label}' cannot play roles", capability.span)
+        raise Fault("DEX11", f"'{player.label}' cannot play roles", capability.span)
     card = _only_card(capability.annotations, f"{player.label} plays {label}")
     schema.declare_plays(player, Playing(role, card or ANY_NUMBER))
 
@@ -225,7 +226,7 @@ def _inherited_role(schema: Schema, relation: Type, label: ast.Label) -> Type:
         if role is not None:
             return role
         above = above.parent
-    raise Fault("DEX11", f"'{relation.label}' inherits no role '{label.name}'", label.span)
+    raise Fault("SYR10", f"'{relation.label}' inherits no role '{label.name}'", label.span)
 
 
 def _only_card(annotations: Iterable[ast.Annotation], where: str) -> Card | None:
@@ -245,7 +246,7 @@ def _card(annotation: ast.Card) -> Card:
     low = int(annotation.low.text)
     high = None if annotation.high is None else int(annotation.high.text)
     if high is not None and (high < low or high == 0):
-        raise Fault("DEX12", f"no number lies within @card({low}..{high})", annotation.span)
+        raise Fault("DEX24", f"no number lies within @card({low}..{high})", annotation.span)
     return Card(low, high)
 
 
@@ -280,18 +281,25 @@ def _value_type(attribute: Type) -> ValueType:
         if above.value_type is not None:
             return above.value_type
         above = above.parent
-    raise Fault("DEX13", f"'{attribute.label}' has no value type")
+    raise Fault("SCT1", f"'{attribute.label}' has no value type")
+
+
+def _new_name(label: ast.Label) -> str:
+    if label.name in RESERVED:
+        message = f"the reserved word '{label.name}' cannot be a label"
+        raise Fault("DEX31", message, label.span)
+    return label.name
 
 
 def _known(schema: Schema, label: ast.Label) -> Type:
     found = schema.find(label.name)
     if found is None:
-        raise Fault("DEX1", f"there is no type '{label.name}'", label.span)
+        raise Fault("SYR1", f"there is no type '{label.name}'", label.span)
     return found
 
 
 def _out_of_place(annotation: ast.Annotation, where: str) -> Fault:
-    return Fault("DEX14", f"this annotation does not belong to '{where}'", annotation.span)
+    return Fault("DEX24", f"this annotation does not belong to '{where}'", annotation.span)
 
 
 def _check(type_: Type) -> None:

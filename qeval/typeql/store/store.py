@@ -33,6 +33,8 @@ class Store:
         self.link_counts: dict[tuple[Type, Type], int] = {}
         self.play_counts: dict[tuple[Type, Type], int] = {}
         self.touched: dict[Object, None] = {}
+        self._fresh: list[Attribute] = []
+        self._serials: dict[Type, int] = {}
 
     def count(self, type_: Type) -> int:
         """Return the number of instances of exactly this type."""
@@ -52,7 +54,7 @@ class Store:
             raise Fault("DWR1", f"{type_.label} is abstract and cannot have instances")
         instances = self.objects.setdefault(type_, [])
         make = Relation if type_.kind is Kind.RELATION else Entity
-        created = make(type_, len(instances))
+        created = make(type_, self._next_serial(type_))
         instances.append(created)
         self.touched[created] = None
         return created
@@ -67,7 +69,9 @@ class Store:
             reason = type_.limits.reason_against(value) if type_.limits is not None else None
             if reason is not None:
                 raise Fault("CNT5", f"{value!s} breaks {reason} of {type_.label}")
-            found = existing[value] = Attribute(type_, len(existing), value)
+            found = Attribute(type_, self._next_serial(type_), value)
+            existing[value] = found
+            self._fresh.append(found)
         return found
 
     def own(self, owner: Object, attribute: Attribute) -> None:
@@ -103,7 +107,12 @@ class Store:
             self.touched[player] = None
 
     def check(self) -> None:
-        """Check the cardinalities of everything written since the last check; raises CNT…."""
+        """Check the cardinalities of everything written since the last check; raises CNT….
+
+        Attributes that nothing owns (unless they are ``@independent``) and relations without
+        players do not last beyond this point.
+        """
+        self._drop_unused()
         for thing in self.touched:
             type_ = thing.type
             for attribute, ownership in type_.owns.items():
@@ -120,6 +129,21 @@ class Store:
             if isinstance(thing, Relation):
                 self._check_players(thing)
         self.touched.clear()
+
+    def _drop_unused(self) -> None:
+        for attribute in self._fresh:
+            if not attribute.owners and not attribute.type.independent:
+                del self.attributes[attribute.type][attribute.value]
+        self._fresh.clear()
+        for thing in list(self.touched):
+            if isinstance(thing, Relation) and not (thing.players or thing.plays or thing.has):
+                self.objects[thing.type].remove(thing)
+                del self.touched[thing]
+
+    def _next_serial(self, type_: Type) -> int:
+        serial = self._serials.get(type_, 0)
+        self._serials[type_] = serial + 1
+        return serial
 
     def _check_players(self, relation: Relation) -> None:
         for role, relating in relation.type.relates.items():

@@ -33,6 +33,9 @@ class QevalLauncher(Launcher):
         self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
     ) -> None:
         """Keep what composing the cells needs; the task function is not used."""
+        from qeval.grid import speed_up
+
+        speed_up(hydra_context.config_loader)
         self.hydra_context = hydra_context
         self.config = config
 
@@ -41,12 +44,8 @@ class QevalLauncher(Launcher):
     ) -> Sequence[JobReturn]:
         """Compose all cells of a batch and evaluate them together, in the order given."""
         from qeval.app import launch_grid
-        from qeval.remembering import remember
 
         loader = self.hydra_context.config_loader
-        remember(loader)
-        return launch_grid(
-            [list(overrides) for overrides in job_overrides],
-            lambda overrides: loader.load_sweep_config(self.config, overrides),
-            initial_job_idx,
-        )
+        grid = [list(overrides) for overrides in job_overrides]
+        cells = [loader.load_sweep_config(self.config, overrides) for overrides in grid]
+        return launch_grid(grid, cells, self.config.hydra, initial_job_idx)

@@ -6,9 +6,9 @@ sub-command of `qeval.commands`. Nothing heavy is imported before it is known wh
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qeval.errors import IncompleteError, QevalError
 from qeval.exit_codes import ExitCode, explain, finish
@@ -141,28 +141,27 @@ def evaluate(config: "DictConfig") -> float | None:
 
 
 def launch_grid(
-    grid: list[list[str]], compose_cell: Callable[[list[str]], "DictConfig"], first_job: int
+    grid: list[list[str]], cells: "list[DictConfig]", hydra: "DictConfig", first_job: int
 ) -> "Sequence[JobReturn]":
-    """Evaluate all cells of a multirun together; called by the launcher plugin."""
+    """Evaluate all cells of a multirun together; called by the launcher plugin.
+
+    `grid` holds the overrides of each cell, `cells` what they compose to.
+    """
     from hydra.core.utils import JobReturn, JobStatus
-    from omegaconf import OmegaConf
 
     from qeval.sweep import evaluate_cells
 
-    configs: list[Any] = [compose_cell(overrides) for overrides in grid]
-    tasks = [
-        OmegaConf.masked_copy(config, [key for key in config if key != "hydra"])
-        for config in configs
-    ]
-    result = evaluate_cells(tasks)
+    result = evaluate_cells(cells)
     _outcome.append(result.exit_code)
     returns = []
-    for number, (overrides, config, task) in enumerate(zip(grid, configs, tasks, strict=True)):
-        job = JobReturn(overrides=overrides, cfg=task, status=JobStatus.COMPLETED)
-        job.hydra_cfg = config.hydra
+    for number, (overrides, cell, done) in enumerate(
+        zip(grid, cells, result.cells, strict=True), start=first_job
+    ):
+        job = JobReturn(overrides=overrides, cfg=cell, status=JobStatus.COMPLETED)
+        job.hydra_cfg = hydra
         job.working_dir = os.getcwd()  # noqa: PTH109
-        job.task_name = f"qeval-{first_job + number}"
-        job.return_value = result.cells[number].headline if result.cells else None
+        job.task_name = f"qeval-{number}"
+        job.return_value = done.headline
         returns.append(job)
     return returns
 

@@ -17,6 +17,7 @@ from qeval.errors import InputError
 from qeval.languages.base import Language
 from qeval.models.base import Model
 from qeval.prompts.base import PromptStrategy
+from qeval.scoring.metrics import check_weights
 from qeval.scoring.spec import Policy
 from qeval.settings import check, typed, whole
 from qeval.suite import Case, Suite
@@ -62,15 +63,22 @@ class Cell:
         return len(self.cases) * self.repeats
 
 
-def build_cell(config: "DictConfig") -> Cell:
-    """Validate one composed configuration. Raises `InputError`."""
+def build_cell(config: "DictConfig", suites: dict[str, Suite] | None = None) -> Cell:
+    """Validate one composed configuration. Raises `InputError`.
+
+    `suites` keeps what is loaded for the other cells of a sweep.
+    """
     from omegaconf import OmegaConf
 
     from qeval.models.cache import cached
     from qeval.suites import load_suite, select_cases
 
     values = plain(config)
-    suite = load_suite(values["suite"]["path"] or values["suite"]["name"])
+    suites = {} if suites is None else suites
+    which = str(values["suite"]["path"] or values["suite"]["name"])
+    if which not in suites:
+        suites[which] = load_suite(which)
+    suite = suites[which]
     language: Language = construct(values["language"], "language", without=("engine",))
     if language.name not in suite.languages:
         raise InputError(
@@ -82,6 +90,7 @@ def build_cell(config: "DictConfig") -> Cell:
     assert isinstance(raw, dict)
     scoring = dict(values["scoring"])
     variants = whole(scoring, "variants", least=0)
+    check_weights(scoring["weights"])
     there = len(suite.instances) - 1
     if variants > there:
         raise InputError(f"scoring.variants={variants}, but suite {suite.name!r} has {there}")

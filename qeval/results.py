@@ -134,7 +134,8 @@ def _replace(path: Path, text: str) -> None:
 def _yaml(config: Mapping[str, Any]) -> str:
     import yaml
 
-    text: str = yaml.safe_dump(dict(config), allow_unicode=True, sort_keys=False)
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    text: str = yaml.dump(dict(config), Dumper=dumper, allow_unicode=True, sort_keys=False)
     return text
 
 

@@ -20,7 +20,7 @@ from qeval.journal import Journal
 from qeval.models.base import NeedsCases
 from qeval.pipeline import Answered, Bench, run_case
 from qeval.results import CellResult, SweepResult, close_cell
-from qeval.suite import Case
+from qeval.suite import Case, Instance, Suite
 from qeval.workers import run_elsewhere, shares_memory
 
 if TYPE_CHECKING:
@@ -70,7 +70,8 @@ class _Stop:
 
 def evaluate_cells(configs: Sequence["DictConfig"], *, quiet: bool = False) -> SweepResult:
     """Validate every composed configuration, then `evaluate` the cells they make."""
-    return evaluate([build_cell(config) for config in configs], quiet=quiet)
+    suites: dict[str, Suite] = {}
+    return evaluate([build_cell(config, suites) for config in configs], quiet=quiet)
 
 
 def evaluate(cells: Sequence[Cell], *, quiet: bool = False) -> SweepResult:
@@ -88,10 +89,11 @@ def evaluate(cells: Sequence[Cell], *, quiet: bool = False) -> SweepResult:
             stack.callback(cell.model.close)
         _preflight(cells)
         tracker = _construct_tracker(settings)
+        stack.callback(tracker.abandon)
+        tracker.warm_up()
         benches = _start_engines(cells, stack)
         opened, keys = _open_journals(cells, benches, runs_dir, stack)
         tracker.open(_sweep_name(opened), [open_cell.folder for open_cell in opened.values()])
-        stack.callback(tracker.abandon)
         run = _Run(list(opened.values()), stop, tracker, settings, quiet=quiet)
         before = run.fingerprints()
         run.work()
@@ -220,9 +222,7 @@ class _Run:
                 key = (id(bench), instance.key)
                 if key not in found:
                     try:
-                        found[key] = bench.lasting(
-                            lambda b=bench, i=instance: b.engine.fingerprint(i)
-                        )
+                        found[key] = _fingerprint(bench, instance)
                     except QevalError as error:
                         self.notes.append(f"the data could not be checked for changes: {error}")
                         self.incomplete = True
@@ -244,6 +244,10 @@ class _Run:
 
         if not self.quiet:
             print_results(result)
+
+
+def _fingerprint(bench: Bench, instance: Instance) -> str:
+    return bench.lasting(lambda: bench.engine.fingerprint(instance))
 
 
 def _missing(open_cell: _OpenCell) -> Iterator[tuple[_OpenCell, Case, int]]:

@@ -7,11 +7,13 @@ process, and keeps both until the process ends.
 import atexit
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from qeval.errors import InputError
 from qeval.pipeline import Answered, Bench, run_case
-from qeval.suite import Case
+
+if TYPE_CHECKING:
+    from qeval.suite import Case
 
 _benches: dict[str, Bench] = {}
 _cells: dict[str, Any] = {}

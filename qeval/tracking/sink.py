@@ -41,6 +41,10 @@ class TrackingResult:
 class Tracker(Protocol):
     """Built by Hydra from `conf/tracking/<name>.yaml`. No method raises for trouble of the sink."""
 
+    def warm_up(self) -> None:
+        """Begin what takes time, so that it overlaps the start of the engines."""
+        ...
+
     def open(self, sweep: str, folders: Sequence[Path]) -> None:
         """A sweep begins (or goes on): its id and the folders of all its cells."""
         ...
@@ -63,6 +67,9 @@ class NoTracker:
 
     def __init__(self, name: str = "none") -> None:
         self.name = name
+
+    def warm_up(self) -> None:
+        """Nothing to do."""
 
     def open(self, sweep: str, folders: Sequence[Path]) -> None:
         """Remember which cells belong together, for a later `qeval track`."""

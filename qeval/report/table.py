@@ -89,12 +89,17 @@ def _print_grid(console: "Console", cells: Sequence["CellResult"]) -> None:
     absent = _absent(console)
     rows = {cell.key: _choices(cell) for cell in cells}
     varying = [c for c in CHOICES if len({row[c] for row in rows.values()}) > 1]
+    settings = _swept_settings(cells, rows)
     same = next(iter(rows.values()))
     common = [f"{_title(c)} {same[c]}" for c in CHOICES if c not in varying and same[c]]
     console.print(f"{len(cells)} cells", style="bold")
     identity: list[Column] = [
         (_title(c), lambda cell, c=c: rows[cell.key][c])  # type: ignore[misc]
-        for c in varying or ["model"]
+        for c in varying or (["model"] if not settings else [])
+    ]
+    identity += [
+        (key, lambda cell, key=key: str(_leaves(cell.header["config"]).get(key, "")))  # type: ignore[misc]
+        for key in settings
     ]
     metrics: list[Column] = [("n", lambda cell: _count(cell.metrics.overall))]
     for metric, short in MEASURES.items():
@@ -113,9 +118,10 @@ def _print_grid(console: "Console", cells: Sequence["CellResult"]) -> None:
     ]
     # A column that says one thing in every row says it above, once.
     for title, text in list(rest):
-        if title in ("errors", "cost") and len(said := {text(cell) for cell in cells}) == 1:
+        if title not in levels and len(said := {text(cell) for cell in cells}) == 1:
             rest.remove((title, text))
-            common.append(f"{title} {said.pop()}")
+            word = said.pop()
+            common.append(f"{title} {'unknown' if word == absent else word}")
     if common:
         console.print("in all of them: " + ", ".join(common), markup=False)
     best = max((c.headline for c in cells if c.headline is not None), default=None)
@@ -210,6 +216,32 @@ def _choices(cell: "CellResult") -> dict[str, str]:
         named[group] = str(value.get("name", "")) if isinstance(value, Mapping) else str(value)
     named["engine"] = str(cell.header.get("engine", ""))
     return named
+
+
+def _swept_settings(
+    cells: Sequence["CellResult"], rows: Mapping[str, Mapping[str, str]]
+) -> list[str]:
+    """Dotted keys whose values differ between cells that made the same choices."""
+    alike: dict[tuple[str, ...], list[dict[str, object]]] = {}
+    for cell in cells:
+        choices = tuple(rows[cell.key].values())
+        alike.setdefault(choices, []).append(_leaves(cell.header.get("config", {})))
+    keys: dict[str, None] = {}
+    for same in alike.values():
+        for key in same[0]:
+            if any(other.get(key) != same[0][key] for other in same[1:]):
+                keys[key] = None
+    return list(keys)
+
+
+def _leaves(node: Mapping[str, object], path: str = "") -> dict[str, object]:
+    found: dict[str, object] = {}
+    for key, value in node.items():
+        if isinstance(value, Mapping):
+            found |= _leaves(value, f"{path}{key}.")
+        else:
+            found[path + key] = value
+    return found
 
 
 def _facts(cell: "CellResult") -> str:

@@ -93,11 +93,12 @@ def test_cells_are_rows_and_what_they_share_is_said_once() -> None:
     assert "cost unknown" in lines[2]  # one price is not known, so the sum is not
     header = next(line for line in lines if line.startswith("model"))
     assert header.split() == [
-        "model", "n", "accuracy", "95", "%", "relaxed", "valid", "syntax", "errors", "tokens",
+        "model", "n", "accuracy", "95", "%", "relaxed", "valid", "syntax", "errors",
     ]  # fmt: skip
+    assert "tokens unknown" in " ".join(lines[2:5])
     assert row(lines, "gpt4")[:2] == ["2", "1.000"]
     assert row(lines, "claude2")[:2] == ["1", "0.000"]
-    assert row(lines, "claude2")[-2:] == ["1", "–"]
+    assert row(lines, "claude2")[-1:] == ["1"]
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from qeval.typeql.schema import Type
 from qeval.typeql.store import Attribute as _Attribute
 from qeval.typeql.store import Entity as _Entity
-from qeval.typeql.store import Object, Thing
+from qeval.typeql.store import Thing
 from qeval.typeql.values import value_type_of
 
 if TYPE_CHECKING:

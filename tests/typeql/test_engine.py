@@ -219,3 +219,26 @@ def test_mutual_recursion_on_cycles() -> None:
            match $a has nid "a"; let $b in even($a); $b has nid $n; select $n; sort $n;"""
     )
     assert [row[0].try_get_value() for row in answer.rows if row[0]] == ["a", "b", "c", "d"]
+
+
+def test_notes_can_be_asked_for() -> None:
+    database = Database()
+    database.define(
+        """define
+        attribute name @doc("what one is called"), value string;
+        entity person, owns name @doc("as in the passport") @meta("source", "passport");"""
+    )
+    (document,) = database.query(
+        """match let $d = get_doc(name); let $o = get_owns_doc(person, name);
+        let $m = get_owns_meta("source", person, name);
+        let $k, $v in get_owns_all_meta(person, name);
+        fetch { "d": $d, "o": $o, "m": $m, "k": $k, "none": get_doc(person) };"""
+    ).documents
+    assert document == {
+        "d": "what one is called",
+        "o": "as in the passport",
+        "m": "passport",
+        "k": "source",
+        "none": "",
+    }
+    assert refused(database.query, 'match let $d = get_fun_doc("nowhere");') == "FUN1"

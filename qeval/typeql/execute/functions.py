@@ -7,10 +7,11 @@ nothing grows. So recursion ends on cyclic data, and its depth costs no stack.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qeval.typeql.check.annotate import Known, reducer_type
 from qeval.typeql.check.functions import recursive_calls
+from qeval.typeql.execute.concept_builtins import call_builtin
 from qeval.typeql.execute.nesting import picker
 from qeval.typeql.execute.reducing import reduce_rows
 from qeval.typeql.execute.stages import StageCompiler
@@ -43,7 +44,7 @@ class FunctionTables:
         """Return the results of a function for arguments."""
         body = function.body
         if body is None:
-            return _concept_builtin(function.name, arguments[0])
+            return call_builtin(self.runtime.schema, function.name, arguments)
         if body.component is None:
             return self._call_plain(function, arguments)
         component = self._components.get(body.component)
@@ -207,9 +208,3 @@ def _last(rows: Iterator[Row]) -> list[Row]:
     for row in rows:
         last = [row]
     return last
-
-
-def _concept_builtin(name: str, concept: Any) -> list[Row]:
-    if concept is None:
-        return []
-    return [(concept.iid if name == "iid" else concept.label,)]

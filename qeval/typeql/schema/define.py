@@ -56,6 +56,7 @@ def define(schema: Schema, query: ast.Define) -> None:
             if item.name in schema.functions:
                 raise Fault("FUN5", f"the function '{item.name}' exists already", item.span)
             schema.functions[item.name] = item
+            schema.notes.take(("fun", item.name), item.annotations)
 
 
 def _declare(schema: Schema, definition: ast.TypeDefinition) -> None:
@@ -72,6 +73,7 @@ def _declare(schema: Schema, definition: ast.TypeDefinition) -> None:
         message = f"'{label}' is already an {known.kind}"
         raise Fault("DEX5", message, definition.label.span)
     _annotate_type(known, definition.annotations)
+    schema.notes.take(("type", label), definition.annotations)
 
 
 def _annotate_type(type_: Type, annotations: Iterable[ast.Annotation]) -> None:
@@ -110,6 +112,8 @@ def _add_super(schema: Schema, definition: ast.TypeDefinition) -> None:
     for capability in definition.capabilities:
         if isinstance(capability, ast.DefineSub):
             _attach(type_, _known(schema, capability.type), capability.span)
+            subject = ("sub", type_.label, capability.type.name)
+            schema.notes.take(subject, capability.annotations)
 
 
 def _attach(child: Type, parent: Type, span: ast.Span) -> None:
@@ -188,6 +192,7 @@ def _add_owns(schema: Schema, owner: Type, capability: ast.DefineOwns) -> None:
     limits = _limits(limiting, _value_type(attribute)) if limiting else NO_LIMITS
     edge = Ownership(attribute, owner, card or default, key, unique, limits)
     schema.declare_owns(owner, edge)
+    schema.notes.take(("owns", owner.label, attribute.label), capability.annotations)
 
 
 def _add_plays(schema: Schema, player: Type, capability: ast.DefinePlays) -> None:
@@ -199,6 +204,7 @@ def _add_plays(schema: Schema, player: Type, capability: ast.DefinePlays) -> Non
         raise Fault("DEX11", f"'{player.label}' cannot play roles", capability.span)
     card = _only_card(capability.annotations, f"{player.label} plays {label}")
     schema.declare_plays(player, Playing(role, card or ANY_NUMBER))
+    schema.notes.take(("plays", player.label, label), capability.annotations)
 
 
 def _add_relates(schema: Schema, relation: Type, capability: ast.DefineRelates) -> None:
@@ -217,6 +223,8 @@ def _add_relates(schema: Schema, relation: Type, capability: ast.DefineRelates) 
             others.append(annotation)
     card = _only_card(others, f"{relation.label} relates {role.name}")
     schema.declare_relates(relation, Relating(role, card or AT_MOST_ONE, abstract))
+    for subject in (("relates", relation.label, label), ("type", label)):
+        schema.notes.take(subject, capability.annotations)
 
 
 def _inherited_role(schema: Schema, relation: Type, label: ast.Label) -> Type:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qeval.typeql.schema.notes import NoteBook
 from qeval.typeql.schema.types import Kind, Type, members
 from qeval.typeql.values.kinds import comparable
 
@@ -24,6 +25,7 @@ class Schema:
     def __init__(self) -> None:
         self.catalogue: list[Type] = []
         self.functions: dict[str, ast.Function] = {}
+        self.notes = NoteBook()
         self.roles_by_name: dict[str, int] = {}
         self.of_kind: dict[Kind, int] = dict.fromkeys(Kind, 0)
         self.abstract = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qeval.typeql.execute.concept_builtins import CONCEPT_BUILTINS
 from qeval.typeql.faults import Fault, within
 from qeval.typeql.ir import functions as f
 from qeval.typeql.ir.pipelines import Match
@@ -17,17 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 VALUE_TYPE_NAMES = frozenset(ValueType)
-
-CONCEPT_BUILTINS = {
-    "iid": f.Signature(
-        "iid", (Category.THING,), (Category.VALUE,), (False,), stream=False,
-        parameters=(f.AnyConcept(),), results=(ValueType.STRING,),
-    ),
-    "label": f.Signature(
-        "label", (Category.TYPE,), (Category.VALUE,), (False,), stream=False,
-        parameters=(f.AnyConcept(),), results=(ValueType.STRING,),
-    ),
-}  # fmt: skip
 
 
 def signature_of(function: ast.Function) -> f.Signature:

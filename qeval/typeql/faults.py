@@ -38,11 +38,14 @@ class Fault(TypeQLError):  # noqa: N818 - the errors users see are the other cla
 
 
 @contextmanager
-def within(*codes: str) -> Iterator[None]:
-    """Append codes to the chain of an error that passes through; limits (LIM…) stay as they are."""
+def within(*codes: str, only: str = "") -> Iterator[None]:
+    """Append codes to the chain of an error that passes through.
+
+    ``only`` restricts that to errors whose code begins so. Limits (LIM…) always stay as they are.
+    """
     try:
         yield
     except TypeQLError as error:
-        if not error.code.startswith("LIM"):
+        if error.code.startswith(only) and not error.code.startswith("LIM"):
             error.codes += codes
         raise

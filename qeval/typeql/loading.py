@@ -118,7 +118,7 @@ class QueryLoader:
         columns = tuple(rows[0]) if rows else ()
         compiler = StageCompiler(columns, known, scope.registry, estimator, runtime, as_set=True)
         transform = compiler.compile(stages)
-        with within("REX5", "PEX7"):
+        with within("REX5", "PEX7", only="EEV"):
             results = list(transform([tuple(row.values()) for row in rows]))
         return [dict(zip(compiler.columns, result, strict=True)) for result in results]
 

@@ -93,7 +93,7 @@ def run_query(
     runtime = tables.runtime = Runtime(schema, store, budget, tables)
     compiler = StageCompiler((), Known(), pipeline.registry, estimator, runtime, as_set=True)
     transform = compiler.compile(pipeline.stages)
-    with within("REX5", "PEX7"):
+    with within("REX5", "PEX7", only="EEV"):
         if pipeline.fetch is not None:
             fetcher = FetchCompiler(compiler.columns, compiler.known, tables, estimator)
             build = fetcher.compile(pipeline.fetch)

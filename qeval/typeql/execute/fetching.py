@@ -141,8 +141,9 @@ def document_of(held: Any) -> Document:
 def _owner(held: Any) -> Object:
     if isinstance(held, Object):
         return held
+    code = "FEX1" if isinstance(held, Type) else "FEX2" if isinstance(held, Attribute) else "FEX3"
     with within("PEX8"):
-        raise Fault("FEX2", "only entities and relations have attributes")
+        raise Fault(code, "only entities and relations have attributes")
 
 
 def _all_attributes(held: Any, is_single: Callable[[Type, Type], bool]) -> Document:

@@ -251,15 +251,23 @@ class _Planner:
             self._to_test.update(dict.fromkeys(self._state.of_var.get(var, ())))
 
     def _best_option(self) -> Option | None:
-        """Return the cheapest option; one that adds no rows is good enough to stop looking."""
+        """Return the cheapest option; one that adds no rows is good enough to stop looking.
+
+        Once there are several rows, scans come last: a few values look cheap next to a long step
+        along an index, but they multiply the rows, and the long step is still to be made.
+        """
         best: Option | None = None
+        scan: Option | None = None
         for option in self._all_options():
             work(1)
-            if best is None or option.score < best.score:
+            if self._rows > 1 and isinstance(option.step, s.ScanThings):
+                if scan is None or option.score < scan.score:
+                    scan = option
+            elif best is None or option.score < best.score:
                 best = option
                 if option.score <= _NO_GROWTH and not isinstance(option.step, s.Calling):
                     break
-        return best
+        return best or scan
 
     def _all_options(self) -> Iterator[Option]:
         for constraint in self._state.constraints:

@@ -41,7 +41,7 @@ def _object(scope: Scope, node: ast.FetchObject | ast.FetchAll) -> g.FetchObject
     for entry in node.entries:
         key = str(read_literal("string", entry.key.text))
         if key in entries:
-            raise Fault("FER18", f'the key "{key}" occurs twice', entry.span)
+            raise Fault("FER21", f'the key "{key}" occurs twice', entry.span)
         entries[key] = (key, _value(scope, entry.value), entry.span)
     return g.FetchEntries(tuple(entries.values()))
 
@@ -55,7 +55,7 @@ def _value(  # noqa: PLR0911 - one a form
         case ast.FetchList():
             return _list(scope, node)
         case ast.FetchAttribute():
-            return _attribute(scope, node, many=node.is_list)
+            return _attribute(scope, node, many=False)
         case ast.FunctionBody():
             return _single_body(scope, node)
         case ast.Variable():
@@ -93,6 +93,8 @@ def _list(scope: Scope, node: ast.FetchList) -> g.FetchValue:
     source = node.source
     match source:
         case ast.FetchAttribute():
+            if source.is_list:
+                raise Fault("FER18", "a list attribute takes no brackets around it", source.span)
             return _attribute(scope, source, many=True)
         case ast.Call():
             if is_builtin(source.name):

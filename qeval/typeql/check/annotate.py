@@ -15,6 +15,7 @@ from qeval.typeql.check.value_types import (
 from qeval.typeql.faults import Fault, within
 from qeval.typeql.ir import pipelines as p
 from qeval.typeql.ir.functions import Concepts
+from qeval.typeql.ir.variables import Var
 from qeval.typeql.values import ValueType
 from qeval.typeql.values.kinds import NUMERIC, comparable
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from qeval.typeql.ir.functions import Parameter
-    from qeval.typeql.ir.variables import Registry, Var
+    from qeval.typeql.ir.variables import Registry
     from qeval.typeql.schema import Schema
 
 _T = ValueType
@@ -77,8 +78,6 @@ def _annotate_match(
     root = stage.block.root
     with within("QUA1"):
         Inference(schema, registry, abstract=abstract).run(root, known.concepts)
-    from qeval.typeql.ir.variables import Var
-
     known.concepts.update((v, t) for v, t in root.types.items() if isinstance(v, Var))
     with within("QUA3"):
         known.values.update(results_of_calls(root, known.values))

@@ -84,11 +84,15 @@ class FetchCompiler:
     def _function(self, value: g.FetchFunction) -> Build:
         body = value.body
         evaluate = self._tables.compile(body, self._known.copy())
-        arguments = [self._slots[var] for var in body.arguments]
+        arguments, hold = [self._slots[var] for var in body.arguments], self._runtime.budget.hold
 
         def results(row: Row) -> list[Document]:
             given = tuple(row[slot] for slot in arguments)
-            return [document_of(held) for result in evaluate(given) for held in result]
+            found: list[Document] = []
+            for result in evaluate(given):
+                hold(len(result))
+                found += map(document_of, result)
+            return found
 
         if value.many:
             return results

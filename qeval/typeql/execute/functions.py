@@ -75,7 +75,7 @@ class FunctionTables:
         if known is None:
             known = []
             for row in self.evaluate(function, arguments):
-                self.runtime.budget.hold(len(row))
+                self.runtime.budget.hold(len(row) + 2)
                 known.append(row)
             self._results[key] = known
         return known

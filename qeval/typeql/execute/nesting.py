@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, TypeAlias
 
 from qeval.typeql.budget import BATCH
 
@@ -14,10 +15,14 @@ if TYPE_CHECKING:
     from qeval.typeql.ir.variables import Var
     from qeval.typeql.plan import steps as s
 
+    CompilePlan: TypeAlias = Callable[[s.Plan, Layout, Runtime], Transform]
+
 _CHUNK = 256  # rows that go through a branch together
 
 
-def branching(step: s.Branching, layout: Layout, runtime: Runtime, compile_plan: Any) -> Transform:
+def branching(
+    step: s.Branching, layout: Layout, runtime: Runtime, compile_plan: CompilePlan
+) -> Transform:
     """Run every branch on every row; equal results of one row count once."""
     width = layout.width
     branches: list[tuple[Transform, Callable[[Row], Row]]] = []
@@ -27,7 +32,7 @@ def branching(step: s.Branching, layout: Layout, runtime: Runtime, compile_plan:
         branches.append((transform, _picker(range(width), step.targets, inner)))
     for target in step.targets:
         layout.add(target)
-    spend = runtime.budget.spend
+    spend, hold, cells = runtime.budget.spend, runtime.budget.hold, layout.width + 2
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         for chunk in _chunks(rows):
@@ -42,13 +47,17 @@ def branching(step: s.Branching, layout: Layout, runtime: Runtime, compile_plan:
                         spent = 0
                     if row not in seen:
                         seen.add(row)
+                        hold(cells)
                         yield row
                 spend(spent)
+            hold(-cells * len(seen))
 
     return run
 
 
-def rejecting(step: s.Rejecting, layout: Layout, runtime: Runtime, compile_plan: Any) -> Transform:
+def rejecting(
+    step: s.Rejecting, layout: Layout, runtime: Runtime, compile_plan: CompilePlan
+) -> Transform:
     """Keep rows for which the inner plan finds nothing; rows that look alike are asked once."""
     transform = compile_plan(step.body, layout.copy(), runtime)
     slots = [layout.slots[var] for var in step.inputs]
@@ -71,7 +80,7 @@ def rejecting(step: s.Rejecting, layout: Layout, runtime: Runtime, compile_plan:
 
 
 def attempting(
-    step: s.Attempting, layout: Layout, runtime: Runtime, compile_plan: Any
+    step: s.Attempting, layout: Layout, runtime: Runtime, compile_plan: CompilePlan
 ) -> Transform:
     """Extend rows by what the inner plan finds, or by empty slots if that is nothing."""
     width = layout.width
@@ -104,8 +113,6 @@ def _picker(kept: Sequence[int], targets: tuple[Var, ...], layout: Layout) -> Ca
 
 def picker(slots: list[int]) -> Callable[[Row], Row]:
     """Return a function from a row to the tuple of some of its slots."""
-    from operator import itemgetter
-
     if not slots:
         return lambda _row: ()
     if len(slots) == 1:

@@ -12,7 +12,7 @@ from qeval.typeql.values.arithmetic import as_double
 from qeval.typeql.values.decimals import floor_step
 from qeval.typeql.values.kinds import NUMERIC, ValueType
 from qeval.typeql.values.regex import compile_regex
-from qeval.typeql.values.temporal import Date, DateTime
+from qeval.typeql.values.temporal import Date, DateTime, DateTimeTz
 from qeval.typeql.values.zones import is_zone
 
 Test: TypeAlias = Callable[[Any, Any], bool]
@@ -68,8 +68,7 @@ def attribute_comparison(op: str, attribute: ValueType, value: ValueType) -> Tes
         return None
     test = comparison(op, attribute, value)
     if test is not None and attribute is _T.DATETIME_TZ and op in ("<=", ">="):
-        bound = _OPERATORS[op]
-        return lambda a, b: bound((a.nanos, not is_zone(a.zone)), (b.nanos, not is_zone(b.zone)))
+        return _not_after if op == "<=" else _not_before
     if test is None or (attribute, value) != (_T.DECIMAL, _T.DOUBLE):
         return test
     if op in ("==", "<", "<="):
@@ -106,6 +105,18 @@ def _same_type(op: str, test: Test, kind: ValueType) -> Test | None:
     if kind is _T.DATETIME_TZ:
         return lambda a, b: test(a.nanos, b.nanos)
     return test
+
+
+def _not_after(one: DateTimeTz, other: DateTimeTz) -> bool:
+    if one.nanos != other.nanos:
+        return one.nanos < other.nanos
+    return is_zone(one.zone) or not is_zone(other.zone)
+
+
+def _not_before(one: DateTimeTz, other: DateTimeTz) -> bool:
+    if one.nanos != other.nanos:
+        return one.nanos > other.nanos
+    return is_zone(other.zone) or not is_zone(one.zone)
 
 
 def _text_test(op: str) -> Test:

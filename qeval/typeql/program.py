@@ -72,8 +72,7 @@ def compile_query(schema: Schema, functions: Mapping[str, Signature], query: ast
         pipeline = translate_pipeline(Scope(known), source)
     local = [known[name] for name in dict.fromkeys(f.name for f in source.functions)]
     with within("QEX5"):
-        if local:
-            find_recursion(known.values())
+        find_recursion(local, first=len(functions))
     with within("QUA2", "QEX8"):
         annotate_functions(schema, local)
     known_types = Known()

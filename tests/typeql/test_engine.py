@@ -242,3 +242,21 @@ def test_notes_can_be_asked_for() -> None:
         "none": "",
     }
     assert refused(database.query, 'match let $d = get_fun_doc("nowhere");') == "FUN1"
+
+
+def test_reading_is_safe_from_several_threads() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    shop = load_database("shop")
+    local = (
+        "with fun f($c: category) -> { category }: match let $a in ancestors($c); return { $a };"
+    )
+    queries = [
+        f"{local} match $c isa category; let $a in f($c);",
+        "match $c isa category; let $d in descendants($c);",
+        "match $u isa user; let $v in reaches($u); reduce $c = count groupby $u;",
+    ] * 10
+    alone = [len(shop.query(query).rows) for query in queries]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda query: len(shop.query(query).rows), queries))
+    assert together == alone

@@ -151,8 +151,11 @@ def _calls_in(root: Conjunction) -> Iterator[tuple[Signature, bool]]:
             waiting += [(body, inner) for body in bodies]
 
 
-def find_recursion(functions: Iterable[Signature]) -> None:
+def find_recursion(functions: Iterable[Signature], *, first: int = 0) -> None:
     """Group functions that call each other and number the groups in ``body.component``.
+
+    Numbers begin at ``first``. Functions of a query form no group with those of the schema, which
+    cannot call them, and must not renumber them while other queries run.
 
     Raises FUN9 if such a cycle passes through a negation, a reduction, a sort or another stage
     that needs all answers first, or through a function that returns a single answer.
@@ -166,7 +169,7 @@ def find_recursion(functions: Iterable[Signature]) -> None:
         group = frozenset(
             other for other in reached[function] if function in reached.get(other, ())
         )
-        body.component = numbers.setdefault(group, len(numbers)) if group else None
+        body.component = numbers.setdefault(group, first + len(numbers)) if group else None
         for called, negated in calls_in(body):
             if called in group and (negated or not _monotone(body)):
                 message = f"{function.name} calls itself through a negation or a reduction"

@@ -18,7 +18,8 @@ class Case:
     """One question with a gold per language and the declared shape of its answer.
 
     `question` and `gold` are keyed by question language (`en`, `zh`) and query language.
-    `scope` lists, per language, the tables/labels/types that the gold needs.
+    `scope` lists, per language, the tables/labels/types that the gold needs. `pattern` is the one
+    family of questions that the case stands for; `tags` are all patterns and traps in it.
     """
 
     id: str
@@ -28,6 +29,7 @@ class Case:
     answer: AnswerSpec
     tags: tuple[str, ...] = ()
     source: str = ""
+    pattern: str = ""
     empty_ok: bool = False
     scope: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notes: str = ""

@@ -140,6 +140,7 @@ def _case(data: Mapping[str, Any]) -> Case:
         answer=_answer(data["answer"]),
         tags=tuple(data.get("tags", ())),
         source=data.get("source", ""),
+        pattern=data.get("pattern", ""),
         empty_ok=data.get("empty_ok", False),
         scope={language: tuple(names) for language, names in data.get("scope", {}).items()},
         notes=data.get("notes", ""),

@@ -23,6 +23,19 @@ VAGUE_WORDS = re.compile(r"\b(recent|recently|active|popular|often|big|cheap|goo
 DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
 
 
+LEVELS = ("easy", "medium", "hard")
+SOURCES = ("relational", "graph", "typedb")
+# What catches models (issue 6), by the tag that cases carry for it.
+TRAPS = (
+    "anti-join", "average", "boundary", "but-not", "consecutive-periods", "co-purchase", "cycle",
+    "date-range", "direction", "distinct", "empty-group", "every", "fan-out", "fraud", "group-by",
+    "having", "hierarchy", "influence", "integer-division", "join", "median", "missing-value",
+    "multi-valued", "negation", "nested-aggregate", "optional", "per-group", "recommendation",
+    "recursion", "relation-attribute", "relative-date", "role", "running-total", "second-highest",
+    "self-join", "self-reference", "subtype", "ties", "time-window", "top-k", "two-hop",
+)  # fmt: skip
+
+
 def by_id(entry: Case | Example) -> str:
     return entry.id
 
@@ -96,7 +109,25 @@ def test_relative_dates_count_from_the_reference_date() -> None:
             assert "基准日期" in entry.question["zh"]
 
 
-def test_no_trap_is_over_represented_among_few_cases() -> None:
-    sources = Counter((case.source, case.difficulty) for case in SUITE.cases)
-    assert set(sources.values()) == {4}
-    assert len({tag for case in SUITE.cases for tag in case.tags}) >= 40
+def test_levels_and_sources_are_asked_equally() -> None:
+    assert Counter(case.difficulty for case in SUITE.cases) == dict.fromkeys(LEVELS, 40)
+    assert Counter(case.source for case in SUITE.cases) == dict.fromkeys(SOURCES, 40)
+    pairs = Counter((case.source, case.difficulty) for case in SUITE.cases)
+    assert set(pairs.values()) == {13, 14}
+    assert len(pairs) == len(SOURCES) * len(LEVELS)
+
+
+def test_no_pattern_is_over_represented_or_only_easy() -> None:
+    """Issue 6: no pattern over 10 %, equal difficulty distribution across patterns."""
+    patterns = Counter(case.pattern for case in SUITE.cases)
+    assert max(patterns.values()) <= len(SUITE.cases) // 10
+    pairs = Counter((case.pattern, case.difficulty) for case in SUITE.cases)
+    assert len(pairs) == len(patterns) * len(LEVELS)
+    assert set(pairs.values()) == {3, 4}
+    assert len({tag for case in SUITE.cases for tag in case.tags}) >= 50
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_every_known_trap_is_there(trap: str) -> None:
+    tagged = {tag for case in SUITE.cases for tag in case.tags}
+    assert trap in tagged

@@ -44,13 +44,13 @@ def line_number(file: Path, text: str) -> int:
     return next(n for n, line in enumerate(lines, 1) if text in line)
 
 
-def test_the_built_in_suite_has_36_cases_in_equal_parts() -> None:
+def test_the_built_in_suite_has_120_cases_in_equal_parts() -> None:
     suite = load_suite("ecommerce")
     assert "ecommerce" in available()
     assert [len(select_cases(suite, {"levels": [level]})) for level in
-            ("easy", "medium", "hard")] == [12, 12, 12]  # fmt: skip
+            ("easy", "medium", "hard")] == [40, 40, 40]  # fmt: skip
     assert [len(select_cases(suite, {"sources": [source]})) for source in
-            ("relational", "graph", "typedb")] == [12, 12, 12]  # fmt: skip
+            ("relational", "graph", "typedb")] == [40, 40, 40]  # fmt: skip
     assert len(suite.examples) >= 24
     assert suite.reference_date == "2025-06-30"
     assert suite.question_languages == ("en", "zh")

@@ -5,6 +5,7 @@ from typing import Any
 from qeval.data.ecommerce import catalogue, people, trade, vocabulary
 from qeval.data.ecommerce.boundary import add_boundary_rows
 from qeval.data.ecommerce.tables import REFERENCE_DATE, TABLES
+from qeval.data.ecommerce.thresholds import add_threshold_rows
 from qeval.data.model import Dataset
 
 __all__ = ["REFERENCE_DATE", "TABLES", "generate"]
@@ -53,4 +54,5 @@ def generate(
     }
     if adversarial:
         add_boundary_rows(seed, rows)
+        add_threshold_rows(seed, rows)
     return Dataset(tables=TABLES, rows=rows, reference_date=REFERENCE_DATE)

@@ -1,0 +1,28 @@
+"""Mutation strength: how well data and comparison tell a gold from a near miss.
+
+`mutants(language, gold, schema)` makes near misses of a gold; `measure` runs them on the instances
+of a suite and counts by operator how many the comparison refutes. A language takes part with one
+module of its name here, which holds `mutants(query, schema)`.
+"""
+
+from qeval.suites.mutants.base import OPERATORS, Mutant, mutants, mutated_languages
+from qeval.suites.mutants.declared import Equivalent, read_equivalents
+from qeval.suites.mutants.strength import MutationSettings, Outcome, Strength, measure
+from qeval.suites.mutants.summary import golds_digest, read_summary, summary_of, write_summary
+
+__all__ = [
+    "OPERATORS",
+    "Equivalent",
+    "Mutant",
+    "MutationSettings",
+    "Outcome",
+    "Strength",
+    "golds_digest",
+    "measure",
+    "mutants",
+    "mutated_languages",
+    "read_equivalents",
+    "read_summary",
+    "summary_of",
+    "write_summary",
+]

@@ -37,7 +37,6 @@ class Source:
         return cache_dir("models") / Path(self.member).name
 
 
-@lru_cache(maxsize=8)
 def provide(source: Source) -> Path:
     """The verified model file, fetched if it is not there. Raises `InputError` with ways out.
 
@@ -82,13 +81,19 @@ def _intact(source: Source) -> bool:
     path = source.target
     if not path.is_file():
         return False
-    with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found == source.sha256:
+    stat = path.stat()
+    if _digest(path, stat.st_size, stat.st_mtime_ns) == source.sha256:
         return True
     _say(f"{path} is damaged (its SHA-256 is not the expected one): fetching it again.")
     path.unlink()
     return False
+
+
+@lru_cache(maxsize=8)
+def _digest(path: Path, size: int, mtime_ns: int) -> str:  # noqa: ARG001
+    """Read once per process, and again when the file has changed."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _fetch(source: Source) -> None:

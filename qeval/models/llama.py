@@ -12,6 +12,7 @@ import os
 import secrets
 import shutil
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
@@ -43,13 +44,17 @@ class LlamaSettings:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A finished answer; `prefix` counts the prompt tokens that came from a saved state."""
+    """A finished answer; `prefix` counts the prompt tokens that came from a saved state.
+
+    `seconds` is the time it took, without waiting for a turn.
+    """
 
     text: str
     truncated: bool
     prompt_tokens: int
     completion_tokens: int
     prefix: int
+    seconds: float
 
 
 def load_library(spin_count: int) -> Any:
@@ -123,6 +128,7 @@ class LlamaServer:
         Raises `ModelError` when prompt and answer don't fit the window, or nothing comes in time.
         """
         with self._lock:
+            started = time.perf_counter()
             text = self._render(messages)
             tokens = self._tokenize(text)
             room = self._settings.context - options["n_predict"]
@@ -135,12 +141,14 @@ class LlamaServer:
                 )
             prefix = self._prepare(text, messages[-1].content, tokens)
             answer = self._post("/completion", {"prompt": tokens, "id_slot": 0, **options})
+            seconds = time.perf_counter() - started
         return Completion(
             text=answer["content"],
             truncated=answer["stop_type"] == "limit",
             prompt_tokens=len(tokens),
             completion_tokens=answer["tokens_predicted"],
             prefix=prefix,
+            seconds=seconds,
         )
 
     def count_tokens(self, messages: Sequence[Message]) -> int:

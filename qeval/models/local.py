@@ -1,7 +1,6 @@
 """A real model that runs here without a key: SmolLM2 in llama.cpp, or a GGUF file of one's own."""
 
 import hashlib
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -107,7 +106,6 @@ class LocalModel:
         """Answer one request. Raises `ModelError` for a prompt beyond the window or a time-out."""
         from qeval.models.llama import LlamaSettings, acquire
 
-        started = time.perf_counter()
         settings = LlamaSettings(
             gguf=self._file(),
             context=self.window,
@@ -132,7 +130,7 @@ class LocalModel:
             answer.text,
             finish_reason="length" if answer.truncated else "stop",
             usage=Usage(answer.prompt_tokens, answer.completion_tokens, 0.0),
-            seconds=time.perf_counter() - started,
+            seconds=answer.seconds,
             served_by=settings.gguf.stem,
             sent=sent,
         )

@@ -17,12 +17,13 @@ def leaks(suite: Suite, largest_share: float) -> Iterator[tuple[str, str]]:
     """
     for example in suite.examples:
         for case in suite.cases:
-            account = _account(example, case, largest_share)
-            if account:
-                yield example.id, f"{account} case {case.id}"
+            found = account(example, case, largest_share)
+            if found:
+                yield example.id, f"{found} case {case.id}"
 
 
-def _account(example: Example, case: Case, largest_share: float) -> str:
+def account(example: Example, case: Case, largest_share: float) -> str:
+    """How an example gives a case away, empty if it does not; see `leaks`."""
     for language, query in example.gold.items():
         if _flat(query) == _flat(case.gold.get(language, "")):
             return f"has the same {language} gold as"

@@ -1,0 +1,50 @@
+"""Words of questions and identifiers, as the search for schema items and examples sees them."""
+
+import re
+from functools import lru_cache
+from typing import Any
+
+_HAN = re.compile(r"[一-鿿]+")
+_WORD = re.compile(r"[A-Za-z][a-z]*|[A-Z]+(?![a-z])|\d+")
+_MIN_WORD = 2
+_STOP = frozenset(
+    re.findall(
+        r"\w+",
+        """
+a an the of in on at by for to from with without and or not no is are was were be been do does did
+has have had how many much what which who whose when where that this these those it its their
+there them they all each every any as per than more most least less only also both give list show
+find return name names id ids number total count sorted sort ascending descending first last date
+reference e g iso one two three same other into out count counts
+""",
+    )
+)
+
+
+@lru_cache(maxsize=20_000)
+def words(text: str) -> tuple[str, ...]:
+    """Stems of the English words and pairs of Chinese characters, in order, with repetitions.
+
+    `camelCase`, `snake_case` and `kebab-case` are cut into words.
+    """
+    found = []
+    for run in re.findall(r"[A-Za-z0-9]+", text):
+        for word in _WORD.findall(run):
+            lower = word.lower()
+            if len(lower) >= _MIN_WORD and lower not in _STOP:
+                found.append(_stem(lower))
+    for run in _HAN.findall(text):
+        found += [run[i : i + 2] for i in range(max(1, len(run) - 1))]
+    return tuple(found)
+
+
+@lru_cache(maxsize=20_000)
+def _stem(word: str) -> str:
+    return str(_stemmer().stemWord(word))
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Any:
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("english")

@@ -12,7 +12,7 @@ from qeval.paths import shipped
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-ALIASES = {"lang": "language"}
+ALIASES = {"lang": "language", "subset": "difficulty"}
 _ALIAS = re.compile(r"^(\+{0,2}|~)(" + "|".join(ALIASES) + r")(?=[=.@]|$)")
 
 

@@ -1,11 +1,14 @@
 """Filters of conf/difficulty on the cases of a suite."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
 
+from qeval.configuration import compose, plain, spell_out
 from qeval.errors import InputError
 from qeval.suites import load_suite, select_cases
+from qeval.suites.selection import representative
 
 SUITE = load_suite("ecommerce")
 
@@ -33,6 +36,30 @@ def test_limit_keeps_the_first() -> None:
     ]
 
 
+def test_a_representative_choice_is_even_and_the_same_in_every_order() -> None:
+    cases = select_cases(SUITE, {"representative": 20})
+    assert len(cases) == 20
+    assert [case for case in SUITE.cases if case in cases] == list(cases)
+    assert sorted(Counter(case.difficulty for case in cases).values()) == [6, 7, 7]
+    assert {case.pattern for case in cases} == {case.pattern for case in SUITE.cases}
+    assert max(Counter(case.pattern for case in cases).values()) == 2
+    assert min(Counter(case.source for case in cases).values()) >= 6
+    backwards = representative(SUITE.cases[::-1], 20)
+    assert backwards[::-1] == list(cases)
+
+
+def test_a_representative_choice_joins_with_filters() -> None:
+    cases = select_cases(SUITE, {"levels": ["hard"], "representative": 12})
+    assert [case.difficulty for case in cases] == ["hard"] * 12
+    assert len({case.pattern for case in cases}) == 12
+    assert select_cases(SUITE, {"representative": 500}) == SUITE.cases
+
+
+def test_the_subset_is_named_on_the_command_line() -> None:
+    words = spell_out(["subset=representative"])
+    assert plain(compose(words))["difficulty"]["representative"] == 20
+
+
 def test_only_cases_with_a_gold_in_the_language() -> None:
     assert select_cases(SUITE, language="sql") == SUITE.cases
 
@@ -46,6 +73,7 @@ def test_only_cases_with_a_gold_in_the_language() -> None:
         ({"level": ["easy"]}, "Did you mean 'levels'"),
         ({"levels": "easy"}, "must be a list"),
         ({"limit": 0}, "at least 1"),
+        ({"representative": "20"}, "at least 1"),
         ({"levels": ["easy"], "tags": ["median"]}, "leaves no case"),
     ],
 )

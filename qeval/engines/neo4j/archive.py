@@ -40,13 +40,14 @@ class Runtime:
         ]  # fmt: skip
 
 
-def runtime(*, archived: bool, train: Callable[[Runtime, list[str]], None]) -> Runtime:
+def find_runtime(*, archived: bool, train: Callable[[Runtime, list[str]], None]) -> Runtime:
     """Fetch and prepare what is missing. Raises `EngineUnavailableError`.
 
     `train(runtime, options)` must run a server through typical work with these JVM options added.
     """
     java = find_java()
-    class_path = os.pathsep.join(map(str, _unsigned(fetch.jars())))
+    # Real paths: the archive is bound to them, and a cache may be reached by several.
+    class_path = os.pathsep.join(os.path.realpath(jar) for jar in _unsigned(fetch.jars()))
     plain = Runtime(java, class_path, None)
     if not archived:
         return plain

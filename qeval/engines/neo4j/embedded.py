@@ -9,7 +9,7 @@ from pathlib import Path
 
 from qeval.engines import warm
 from qeval.engines.neo4j import fetch
-from qeval.engines.neo4j.archive import Runtime, runtime
+from qeval.engines.neo4j.archive import Runtime, find_runtime
 from qeval.engines.neo4j.launch import (
     Control,
     RefusedError,
@@ -46,10 +46,10 @@ class EmbeddedServer:
         found = warm.find(NAME, fetch.VERSION)
         if found is not None:
             return Control(Path(found.address), found.alive)
-        prepared = self._runtime()
+        runtime = self.prepared()
         if self._slot is None:
             self._slot = take(_pool())
-        control, self._process = start(prepared, self._slot, self._settings)
+        control, self._process = start(runtime, self._slot, self._settings)
         try:
             _open_any(control, self._settings.start_timeout_s)
         except BaseException:
@@ -77,10 +77,10 @@ class EmbeddedServer:
         found = warm.find(NAME, fetch.VERSION)
         if found is not None:
             return found
-        prepared = self._runtime()
+        runtime = self.prepared()
         slot = take(_pool())
         try:
-            pid = start_detached(prepared, slot, self._settings)
+            pid = start_detached(runtime, slot, self._settings)
             server = warm.record(
                 engine=NAME,
                 version=fetch.VERSION,
@@ -98,8 +98,9 @@ class EmbeddedServer:
         finally:
             slot.free()  # the server holds it now
 
-    def _runtime(self) -> Runtime:
-        return runtime(
+    def prepared(self) -> Runtime:
+        """Java, parts and archive, fetched and made where missing."""
+        return find_runtime(
             archived=self._settings.class_data_archive, train=partial(_train, self._settings)
         )
 

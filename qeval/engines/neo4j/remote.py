@@ -13,6 +13,7 @@ from qeval.errors import EngineUnavailableError, InputError
 from qeval.suite import Instance
 
 _OLDEST = 5
+_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 _UNFINISHED = "qeval_unfinished"
 _MARK = "qeval_"
 _MARKED = "QevalInstance"
@@ -29,6 +30,7 @@ class RemoteDatabase:
         self.name = database
         self._where = _without_password(uri)
         try:
+            _refuse_other_schemes(uri)
             self.driver = connect(uri, connections, (user, secret) if secret else None)
         except (ConfigurationError, ValueError) as error:
             raise InputError(
@@ -114,6 +116,11 @@ class RemoteDatabase:
     def _run(self, query: str) -> list[Any]:
         with self.driver.session(database=self.name) as session:
             return [tuple(record) for record in session.run(query)]
+
+
+def _refuse_other_schemes(uri: str) -> None:
+    if uri.partition("://")[0] not in _SCHEMES:
+        raise ValueError(f"it begins with none of {', '.join(_SCHEMES)}")
 
 
 def _without_password(uri: str) -> str:

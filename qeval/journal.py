@@ -7,7 +7,7 @@ being written is lost: opening the journal again cuts a half-written end off and
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -120,12 +120,16 @@ class Journal:
         verdict = self.done.get((case_id, repeat))
         return verdict is not None and verdict.counted
 
-    def append(self, record: Record, prompt: Prompt | None) -> None:
-        """Keep one record, and its prompt unless the cell has shown it before."""
-        if prompt is not None and prompt.digest not in self._shown:
-            messages = [[message.role, message.content] for message in prompt.messages]
-            self._prompts.append({"digest": prompt.digest, "messages": messages})
-            self._shown.add(prompt.digest)
+    def append(
+        self, record: Record, prompt: Prompt | None, follow_ups: Sequence[Prompt] = ()
+    ) -> None:
+        """Keep one record, and its prompts unless the cell has shown them before."""
+        for shown in (*([prompt] if prompt is not None else []), *follow_ups):
+            digest = shown.digest
+            if digest not in self._shown:
+                messages = [[message.role, message.content] for message in shown.messages]
+                self._prompts.append({"digest": digest, "messages": messages})
+                self._shown.add(digest)
         self._journal.append({"type": "record", **record.to_json()})
         self.done[record.case_id, record.repeat] = record.verdict
 

@@ -11,12 +11,13 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from qeval.cells import Cell
+from qeval.conversation import converse, query_in
 from qeval.engines.base import Engine, EngineInfo, EngineLostError, QueryError
 from qeval.errors import EngineUnavailableError
-from qeval.extraction import extract
-from qeval.models.base import Generation, ModelError, Request
+from qeval.models.base import Generation, ModelError
 from qeval.prompts.base import Prompt
 from qeval.record import InstanceOutcome, Record
+from qeval.scoring.copying import copied
 from qeval.scoring.outcome import final_verdict, judge_instance
 from qeval.scoring.table import Table
 from qeval.scoring.verdict import Verdict
@@ -89,10 +90,14 @@ class Bench:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What one run of the pipeline hands back: the record and the prompt it belongs to."""
+    """What one run of the pipeline hands back: the record and the prompt it belongs to.
+
+    `follow_ups` are the longer prompts of a conversation in which errors went back.
+    """
 
     record: Record
     prompt: Prompt | None
+    follow_ups: tuple[Prompt, ...] = ()
 
 
 def run_case(cell: Cell, case: Case, repeat: int, bench: Bench) -> Answered:
@@ -111,26 +116,36 @@ def run_case(cell: Cell, case: Case, repeat: int, bench: Bench) -> Answered:
         prompt_digest=prompt.digest,
         template_hash=prompt.template_hash,
         examples=prompt.examples,
+        schema_shown=prompt.schema,
         engine=bench.label,
     )
     try:
-        generation = cell.model.generate(Request(prompt, case, cell.language.name, repeat))
+        talk = converse(cell, case, repeat, prompt, bench)
     except ModelError as error:
         failed = _with(base, verdict=Verdict.INFRA_ERROR, kind="model", message=str(error))
         return Answered(failed, prompt)
-    answered = _with(base, **_generated(generation))
-    return Answered(judge_answer(cell, case, answered, generation, bench), prompt)
+    except EngineLostError as error:
+        failed = _with(base, verdict=Verdict.INFRA_ERROR, kind="engine", message=str(error))
+        return Answered(failed, prompt)
+    answered = _with(base, **talk.facts())
+    judged = judge_answer(cell, case, answered, talk.last, bench)
+    return Answered(_with_copied(cell, judged), prompt, talk.follow_ups)
+
+
+def _with_copied(cell: Cell, record: Record) -> Record:
+    if not record.examples or record.query is None:
+        return record
+    language = cell.language.name
+    shown = [e.gold[language] for e in cell.suite.examples if e.id in record.examples]
+    found = copied(record.query, record.question, record.gold, shown)
+    return _with(record, copied=found) if found else record
 
 
 def judge_answer(
     cell: Cell, case: Case, record: Record, generation: Generation, bench: Bench
 ) -> Record:
     """Extract the query from an answer, run it on the instances and reach the verdict."""
-    if generation.is_query:
-        query, rule, reason = generation.text or None, "as given", "the answer is empty"
-    else:
-        found = extract(generation.text, cell.language, generation.finish_reason)
-        query, rule, reason = found.query, found.rule, found.reason
+    query, rule, reason = query_in(generation, cell.language)
     record = _with(record, query=query, extraction=rule)
     if query is None:
         return _with(record, verdict=Verdict.NO_QUERY, kind=rule, message=reason)
@@ -199,22 +214,6 @@ def run_on(cell: Cell, case: Case, query: str, name: str, bench: Bench) -> Insta
         return judge_instance(name, gold, execution, case.answer, cell.policy)
     except ValueError as error:
         raise GoldError(f"its table is not what the case declares: {error}") from None
-
-
-def _generated(generation: Generation) -> dict[str, object]:
-    usage = generation.usage
-    return {
-        "raw": generation.text,
-        "reasoning": generation.reasoning,
-        "finish_reason": generation.finish_reason,
-        "prompt_tokens": usage.prompt_tokens,
-        "completion_tokens": usage.completion_tokens,
-        "cost_usd": usage.cost_usd,
-        "generation_s": generation.seconds,
-        "cached": generation.cached,
-        "served_by": generation.served_by,
-        "sent": dict(generation.sent),
-    }
 
 
 def _asked(cell: Cell) -> str:

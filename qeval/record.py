@@ -26,11 +26,34 @@ class InstanceOutcome:
 
 
 @dataclass(frozen=True, slots=True)
+class Round:
+    """One answer of a conversation in which errors go back to the model.
+
+    `kind` says how its query fared when it was tried without looking at the gold: `fine`,
+    `no_query`, or a class of failure with the engine's `message`.
+    """
+
+    raw: str
+    query: str | None
+    kind: str
+    message: str = ""
+    finish_reason: str = ""
+    prompt_digest: str = ""
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost_usd: float | None = None
+    generation_s: float | None = None
+    cached: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """All that is known of one case in one cell; plain values only.
 
     `raw` is the model's answer untouched, `query` what was extracted from it and `executed` the
-    text that was sent to the engine (None where nothing was). Seconds are wall time.
+    text that was sent to the engine (None where nothing was). Seconds are wall time. Where errors
+    went back to the model, `rounds` has every answer, `raw` and `query` are the last one's, tokens,
+    cost and seconds are sums. `copied` are literals and conditions out of shown examples.
     """
 
     case_id: str
@@ -63,13 +86,26 @@ class Record:
     sent: dict[str, Any] = field(default_factory=dict)
     engine: str = ""
     attempts: int = 1
+    rounds: tuple[Round, ...] = ()
+    copied: tuple[str, ...] = ()
+    schema_shown: str = ""
     finished_at: str = ""
+
+    @property
+    def first_verdict(self) -> Verdict:
+        """What the first answer alone would have got."""
+        if self.rounds and self.rounds[0].kind != "fine":
+            return Verdict(self.rounds[0].kind)
+        return self.verdict
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready dictionary; `from_json` reads it back unchanged."""
         values = {name: getattr(self, name) for name in _RECORD_FIELDS}
         values["outcomes"] = [
             {name: getattr(outcome, name) for name in _OUTCOME_FIELDS} for outcome in self.outcomes
+        ]
+        values["rounds"] = [
+            {name: getattr(round_, name) for name in _ROUND_FIELDS} for round_ in self.rounds
         ]
         return values
 
@@ -82,10 +118,12 @@ class Record:
             InstanceOutcome(**{**o, "verdict": Verdict(o["verdict"])})
             for o in values.get("outcomes", ())
         )
-        for name in ("tags", "examples"):
+        values["rounds"] = tuple(Round(**given) for given in values.get("rounds", ()))
+        for name in ("tags", "examples", "copied"):
             values[name] = tuple(values.get(name, ()))
         return cls(**values)
 
 
 _RECORD_FIELDS = tuple(field.name for field in fields(Record))
+_ROUND_FIELDS = tuple(field.name for field in fields(Round))
 _OUTCOME_FIELDS = tuple(field.name for field in fields(InstanceOutcome))

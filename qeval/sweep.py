@@ -197,7 +197,7 @@ class _Run:
         return open_cell.key, run_case(open_cell.cell, case, repeat, open_cell.bench)
 
     def _keep(self, open_cell: _OpenCell, answered: Answered) -> None:
-        open_cell.journal.append(answered.record, answered.prompt)
+        open_cell.journal.append(answered.record, answered.prompt, answered.follow_ups)
         self.progress.case_done(open_cell.key, answered.record.verdict)
         open_cell.missing -= 1
         if open_cell.missing == 0:

@@ -30,12 +30,16 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question to a model. Only `gold` and `replay` look at `case`."""
+    """One question to a model. Only `gold` and `replay` look at `case`.
+
+    `round` counts the follow-ups of a conversation; the prompt holds all of it.
+    """
 
     prompt: Prompt
     case: Case
     language: str
     repeat: int = 0
+    round: int = 0
 
 
 @dataclass(frozen=True, slots=True)

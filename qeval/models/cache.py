@@ -211,6 +211,8 @@ def request_key(model: Model, request: Request) -> str:
     }
     if getattr(model, "reads_case", False):
         facts["case"] = [request.case.id, request.language]
+        if request.round:
+            facts["round"] = request.round
     text = json.dumps(facts, sort_keys=True, ensure_ascii=False, default=repr)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 

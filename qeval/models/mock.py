@@ -29,7 +29,8 @@ class MockModel:
     cases (drawn by hash of `seed`, case, language and repeat) gets which kind.
     `style`: the text is the query itself (`query`), needs extraction (`bare`, `fenced`), or is
     buried in explanations (`prose`). `latency_s` is slept per call, in seconds. `fail_rate` is the
-    part of the requests that raise `ModelError`, each `fail_times` times (-1: for ever).
+    part of the requests that raise `ModelError`, each `fail_times` times (-1: for ever). `repairs`
+    is the part of the follow-ups (an error went back) that are answered with the gold.
     """
 
     name: str
@@ -42,6 +43,7 @@ class MockModel:
     fail_rate: float
     fail_times: int
     usd_per_call: float
+    repairs: float = 0.0
     notes: str = ""
     cache: bool = False
     reads_case = True  # the cache must tell cases apart even where prompts are equal
@@ -75,6 +77,7 @@ class MockModel:
             "style": self.style,
             "shares": dict(self.shares) if self.mode == "mixed" else {},
             "wrong": dict(self.wrong),
+            **({"repairs": self.repairs} if self.repairs else {}),
         }
 
     def preflight(self) -> None:
@@ -106,6 +109,8 @@ class MockModel:
         return int.from_bytes(hashlib.sha256(where.encode()).digest()[:8]) / 2**64
 
     def _kind(self, request: Request) -> str:
+        if request.round and self._draw(f"repair {request.round}", request) < self.repairs:
+            return "gold"
         if self.mode != "mixed":
             return self.mode
         mark = self._draw("answer", request)

@@ -31,6 +31,8 @@ class RecordedModel:
         record = self._records.get((request.case.id, request.repeat))
         if record is None or record.kind == "model":
             raise ModelError("the journal holds no answer to this case", retryable=False)
+        if request.round or record.rounds:
+            return _of_round(record, request.round)
         return Generation(
             text=record.raw,
             finish_reason=record.finish_reason,
@@ -45,3 +47,20 @@ class RecordedModel:
 
     def close(self) -> None:
         """Nothing is held."""
+
+
+def _of_round(record: Record, number: int) -> Generation:
+    """One answer of a conversation; the last one again where it now goes on for longer."""
+    if not record.rounds:
+        raise ModelError("the journal holds no answer to this follow-up", retryable=False)
+    found = record.rounds[min(number, len(record.rounds) - 1)]
+    return Generation(
+        text=found.raw,
+        finish_reason=found.finish_reason,
+        usage=Usage(found.prompt_tokens, found.completion_tokens, found.cost_usd),
+        seconds=found.generation_s or 0.0,
+        cached=True,
+        served_by=record.served_by,
+        sent=record.sent,
+        is_query=record.extraction == "as given",
+    )

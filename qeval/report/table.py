@@ -81,7 +81,33 @@ def _print_cell(console: "Console", cell: "CellResult") -> None:
         counts = [counts[0], "", *(_count(cell.metrics.by_difficulty[lv]) for lv in levels)]
     grid.add_row("answers counted", *counts)
     console.print(grid)
+    for line in _further(cell):
+        console.print(line, markup=False)
     console.print(_spent(cell), markup=False)
+
+
+def _further(cell: "CellResult") -> list[str]:
+    """Stability over repeats, what repair changed, and copying from examples: where measured."""
+    metrics = cell.metrics
+    lines = []
+    if metrics.stability:
+        shown = ", ".join(
+            f"{n.replace('_', ' ')} {m.value:.3f}" for n, m in metrics.stability.items()
+        )
+        lines.append(f"over repeats: {shown}")
+    if HEADLINE in metrics.before_repair and HEADLINE in metrics.overall:
+        asked_again = metrics.behaviour["repaired"]
+        lines.append(
+            f"repair: accuracy {metrics.before_repair[HEADLINE].value:.3f} before, "
+            f"{metrics.overall[HEADLINE].value:.3f} after; "
+            f"{asked_again.numerator:.0f} of {asked_again.denominator} were asked again"
+        )
+    copies = metrics.behaviour.get("copy_rate")
+    if copies is not None and copies.numerator:
+        lines.append(
+            f"copied from examples: {copies.numerator:.0f} of {copies.denominator} answers"
+        )
+    return lines
 
 
 def _print_grid(console: "Console", cells: Sequence["CellResult"]) -> None:
@@ -107,6 +133,7 @@ def _print_grid(console: "Console", cells: Sequence["CellResult"]) -> None:
             metrics.append((short, _share_of(metric, absent)))
             if metric == HEADLINE:
                 metrics.append(("95 %", lambda c: _interval(c.metrics.overall, HEADLINE, absent)))
+    metrics += _further_columns(cells, absent)
     levels = [lv for lv in LEVELS if any(lv in cell.metrics.by_difficulty for cell in cells)]
     rest: list[Column] = []
     if len(levels) > 1:
@@ -128,6 +155,40 @@ def _print_grid(console: "Console", cells: Sequence["CellResult"]) -> None:
     for columns in _fitting(console, cells, identity, [*metrics, *rest]):
         console.print(_filled(cells, columns, best))
         console.print()
+
+
+FURTHER = {
+    "exact_agreement": "same text",
+    "verdict_agreement": "same verdict",
+    "pass_at_1": "pass@1",
+    "pass_at_2": "pass@2",
+    "pass_at_3": "pass@3",
+    "pass_at_5": "pass@5",
+    "pass_at_10": "pass@10",
+    "repaired": "asked again",
+    "copy_rate": "copied",
+}
+
+
+def _further_columns(cells: Sequence["CellResult"], absent: str) -> list[Column]:
+    """Stability, repair and copying: a column each where some cell measured it."""
+
+    def both(cell: "CellResult") -> "Metrics":
+        return {**cell.metrics.stability, **cell.metrics.behaviour}
+
+    def column(name: str) -> Callable[["CellResult"], str]:
+        return lambda cell: _share(both(cell), name, absent)
+
+    found: list[Column] = [
+        (title, column(name))
+        for name, title in FURTHER.items()
+        if any(name in both(cell) and both(cell)[name].numerator for cell in cells)
+    ]
+    if any(cell.metrics.before_repair for cell in cells):
+        found.insert(
+            0, ("before repair", lambda c: _share(c.metrics.before_repair, HEADLINE, absent))
+        )
+    return found
 
 
 def _fitting(

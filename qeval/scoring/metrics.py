@@ -5,12 +5,13 @@ A metric that was not measured is absent; it is never 0 and never copied from an
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from math import isclose
 from typing import Any
 
 from qeval.errors import InputError, did_you_mean
 from qeval.record import Record
+from qeval.scoring.stability import stability_scores
 from qeval.scoring.statistics import clustered_interval, percentile
 from qeval.scoring.verdict import Verdict
 
@@ -71,6 +72,11 @@ class Latency:
 class CellMetrics:
     """All metrics of a cell, overall and by difficulty, tag and repeat.
 
+    `stability` (agreement and pass@k) is empty with one repeat, `before_repair` (the metrics of the
+    first answers alone) where no error went back; `behaviour` holds `copy_rate`, the share of
+    answers to prompts with examples that carry something out of them, and `repaired`, the share of
+    answers that were asked again.
+
     `cases` are the case ids that were counted, `records` the counted records; `verdicts` counts
     all records. `by_repeat` is empty with one repeat. `variants` and `judged` say what was run.
     """
@@ -79,6 +85,9 @@ class CellMetrics:
     by_difficulty: Mapping[str, Metrics] = field(default_factory=dict)
     by_tag: Mapping[str, Metrics] = field(default_factory=dict)
     by_repeat: Mapping[str, Metrics] = field(default_factory=dict)
+    stability: Metrics = field(default_factory=dict)
+    before_repair: Metrics = field(default_factory=dict)
+    behaviour: Metrics = field(default_factory=dict)
     verdicts: Mapping[str, int] = field(default_factory=dict)
     kinds: Mapping[str, int] = field(default_factory=dict)
     cases: int = 0
@@ -196,6 +205,16 @@ def cell_metrics(
         by_repeat=(
             _grouped(counted, lambda r: (str(r.repeat),), measure) if len(repeats) > 1 else {}
         ),
+        stability={
+            name: _value(list(scores.values()), list(scores))
+            for name, scores in stability_scores(counted, is_right).items()
+        },
+        before_repair=(
+            measure([_first_answer(record) for record in counted])
+            if any(record.rounds for record in counted)
+            else {}
+        ),
+        behaviour=_behaviour(counted),
         verdicts={str(v): sum(r.verdict is v for r in records) for v in Verdict},
         kinds=dict(sorted(Counter(r.kind for r in records if r.kind).items())),
         cases=len({record.case_id for record in counted}),
@@ -222,6 +241,25 @@ def _measure(
         columns = [[weight * x for x in scores[name]] for name, weight in weights.items()]
         scores[COMPOSITE] = [sum(parts) for parts in zip(*columns, strict=True)]
     return {name: _value(values, clusters) for name, values in scores.items()}
+
+
+def _first_answer(record: Record) -> Record:
+    """The record as it would be had nothing gone back to the model."""
+    if record.first_verdict is record.verdict:
+        return record
+    return replace(record, verdict=record.first_verdict, outcomes=())
+
+
+def _behaviour(records: Sequence[Record]) -> Metrics:
+    found: dict[str, tuple[list[Record], Callable[[Record], bool]]] = {
+        "copy_rate": ([r for r in records if r.examples], lambda r: bool(r.copied)),
+        "repaired": ([r for r in records if r.rounds], lambda r: len(r.rounds) > 1),
+    }
+    return {
+        name: _value([float(is_so(r)) for r in group], [r.case_id for r in group])
+        for name, (group, is_so) in found.items()
+        if group
+    }
 
 
 def _value(scores: Sequence[float], clusters: Sequence[str]) -> MetricValue:

@@ -160,6 +160,11 @@ def _shares(measured: Mapping[str, Any]) -> dict[str, Any]:
             name = f"{metric}.{level}"
             whole = _metric(name, numbers)
             found.update(whole if metric == HEADLINE else {name: whole.get(name)})
+    for part in ("stability", "behaviour"):
+        for metric, numbers in measured.get(part, {}).items():
+            found.update(_metric(metric, numbers))
+    for metric, numbers in measured.get("before_repair", {}).items():
+        found[f"before_repair/{metric}"] = numbers.get("value")
     for tag, group in measured.get("by_tag", {}).items():
         found[f"tag/{tag}"] = (group.get(HEADLINE) or {}).get("value")
     return found

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from qeval.errors import InputError
 from qeval.paths import cache_dir, shipped
 
-SchemaName = Literal["suite", "cases"]
+SchemaName = Literal["suite", "cases", "mapping.typeql"]
 KeyPath = Sequence[str | int]
 
 
@@ -48,6 +48,13 @@ def read_yaml(path: Path, *, fresh: bool = False) -> Any:
         return parse(path, content)
 
     return _remember(content, b"", parsed, fresh=fresh)
+
+
+def read_mapping(path: Path, language: str, *, fresh: bool = False) -> Any:
+    """A language's mapping; checked where `schemas/` says what it holds. Raises `InputError`."""
+    if language == "typeql":
+        return read_document(path, "mapping.typeql", fresh=fresh)
+    return read_yaml(path, fresh=fresh)
 
 
 def _content(path: Path) -> bytes:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from qeval.typeql.faults import Fault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 BATCH = 512  # steps between two looks at the clock, counted inside the loops
 
@@ -20,9 +20,10 @@ BATCH = 512  # steps between two looks at the clock, counted inside the loops
 class Limits:
     """What a query may use.
 
-    ``timeout_s`` is wall-clock time in seconds; ``max_steps`` counts things looked at;
-    ``max_rows`` the rows of the answer; ``max_cells`` the values held in memory at once by
-    ``distinct``, sorting, grouping and the tables of functions (some 60 bytes each).
+    ``timeout_s`` is time in seconds, wall-clock time if no other clock is given; ``max_steps``
+    counts things looked at; ``max_rows`` the rows of the answer; ``max_cells`` the values held in
+    memory at once by ``distinct``, sorting, grouping and the tables of functions (some 60 bytes
+    each).
     """
 
     timeout_s: float = 10.0
@@ -34,16 +35,17 @@ class Limits:
 class Budget:
     """What is left of the limits of one query."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, clock: Callable[[], float] = perf_counter) -> None:
         self.limits = limits
-        self._deadline = perf_counter() + limits.timeout_s
+        self._clock = clock
+        self._deadline = clock() + limits.timeout_s
         self._steps = limits.max_steps
         self._cells = limits.max_cells
 
     def spend(self, steps: int) -> None:
         """Count steps; raises LIM1 when the time is over and LIM3 when the steps are."""
         self._steps -= steps
-        if perf_counter() > self._deadline:
+        if self._clock() > self._deadline:
             raise Fault("LIM1", f"the query took more than {self.limits.timeout_s} s")
         if self._steps < 0:
             raise Fault("LIM3", f"the query took more than {self.limits.max_steps} steps")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from qeval.typeql.budget import Budget, Limits, limited
@@ -17,7 +18,7 @@ from qeval.typeql.store.digest import fingerprint
 from qeval.typeql.syntax import ast, parse_query
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from qeval.typeql.answers import Answer
     from qeval.typeql.ir.functions import Signature
@@ -87,12 +88,15 @@ class Database:
         max_steps: int = Limits.max_steps,
         max_cells: int = Limits.max_cells,
         cut: bool = False,
+        clock: Callable[[], float] = perf_counter,
     ) -> Answer:
         """Run a read query within limits; see :class:`~qeval.typeql.budget.Limits`.
 
         An answer of more than ``max_rows`` is an error (LIM2), or with ``cut`` a truncated answer.
+        ``clock`` tells the time that counts, in seconds: with :func:`time.thread_time` a query
+        among many threads gets as much of the processor as it would alone.
         """
-        budget = Budget(Limits(timeout_s, max_steps, max_rows, max_cells))
+        budget = Budget(Limits(timeout_s, max_steps, max_rows, max_cells), clock)
         with _public(text), limited(budget):
             pipeline = compile_query(self._schema, self._functions, _parse(text))
             return run_query(self._schema, self._store, pipeline, budget, cut=cut)

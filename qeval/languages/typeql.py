@@ -1,0 +1,94 @@
+"""TypeQL 3: the static read-only check, on qeval's own parser of TypeDB 3.12's grammar.
+
+The first of two walls: the second is a read transaction, or an engine that can't write.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from qeval.engines.base import QueryError
+
+if TYPE_CHECKING:
+    from qeval.typeql.syntax import ast
+
+
+class Typeql:
+    """TypeQL 3 of TypeDB 3.12. Built from `conf/language/typeql.yaml`."""
+
+    def __init__(
+        self, *, name: str, title: str, fences: Sequence[str], keywords: Sequence[str]
+    ) -> None:
+        self.name = name
+        self.title = title
+        self.fences = tuple(fences)
+        self.keywords = tuple(keywords)
+
+    def check_safety(self, query: str) -> None:
+        """Accept exactly one pipeline of reading stages, with functions of its own or without.
+
+        Raises `QueryError`: `unsafe` for define, undefine, redefine, insert, put, update, delete
+        and for several queries; `syntax_error` (TQL…) with line and column for what TypeDB's
+        grammar does not accept.
+        """
+        from qeval.typeql import TypeQLError
+        from qeval.typeql.syntax import parse_queries
+
+        _check_characters(query)
+        try:
+            queries = parse_queries(query)
+        except TypeQLError as error:
+            raise QueryError(
+                "syntax_error",
+                error.message,
+                code=error.code,
+                line=error.line,
+                column=error.column,
+            ) from None
+        if not queries:
+            raise QueryError("syntax_error", "the text holds no query", code="TQL03")
+        for parsed in queries:
+            _check(parsed)
+        if len(queries) > 1:
+            _refuse(f"{len(queries)} queries; only one is allowed")
+
+
+def _check(query: "ast.Query") -> None:
+    from qeval.typeql.syntax import ast
+
+    writes = (ast.Insert, ast.Put, ast.Update, ast.Delete)
+    if not isinstance(query.body, ast.Pipeline):
+        _refuse(f"'{type(query.body).__name__.lower()}' changes the schema")
+    for node in _nodes(query):
+        if isinstance(node, writes):
+            _refuse(f"'{type(node).__name__.lower()}' changes data")
+
+
+def _nodes(tree: Any) -> Iterator[Any]:
+    """All nodes of a syntax tree, also inside functions and nested fetches; without recursion."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, tuple):
+            pending.extend(node)
+        elif names := getattr(node, "__dataclass_fields__", None):
+            yield node
+            pending.extend(getattr(node, name) for name in names)
+
+
+def _check_characters(query: str) -> None:
+    """Refuse what can't be sent to a server: lone surrogates."""
+    try:
+        query.encode()
+    except UnicodeEncodeError as error:
+        before = query[: error.start]
+        raise QueryError(
+            "syntax_error",
+            "the query holds a lone surrogate: no valid text",
+            code="TQL03",
+            line=before.count("\n") + 1,
+            column=error.start - (before.rfind("\n") + 1) + 1,
+        ) from None
+
+
+def _refuse(reason: str) -> NoReturn:
+    raise QueryError("unsafe", reason)

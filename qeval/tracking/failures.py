@@ -71,20 +71,27 @@ def difference_text(record: Record) -> str:
 
 
 def _facts(difference: Mapping[str, Any]) -> list[str]:
-    rest = dict(difference)
+    """Which predicted column was taken for which, and the rows; "·": not compared, no column."""
+    columns = difference.get("columns") or []
+    mapping = difference.get("mapping") or list(columns)
     lines = []
-    if columns := rest.pop("columns", None):
-        lines.append(f"columns: {_plain(columns)}")
+    if columns:
+        taken = [
+            name if name == other else f"{name} (from {other})" if other else f"{name} (no column)"
+            for name, other in zip(columns, mapping, strict=True)
+        ]
+        lines.append(f"columns: {' | '.join(taken)}")
     for side, title in (("missing", "rows missing"), ("extra", "rows too many")):
-        rows = rest.pop(side, None) or []
-        count = rest.pop(f"{side}_count", None) or len(rows)
+        rows = difference.get(side) or []
+        count = difference.get(f"{side}_count") or len(rows)
         if count:
             shown = f", {len(rows)} shown" if len(rows) < count else ""
             lines.append(f"{title} ({count}{shown}):")
-            lines += [f"  {_plain(row)}" for row in rows]
-    for name, value in rest.items():
-        if value is not None and value not in ([], ""):
-            lines.append(f"{str(name).replace('_', ' ')}: {_plain(value)}")
+            for row in rows:
+                known = len(mapping) == len(row)
+                cells = zip(row, mapping if known else row, strict=True)
+                parts = [_plain(cell) if other or not known else "·" for cell, other in cells]
+                lines.append("  " + " | ".join(parts))
     return lines
 
 

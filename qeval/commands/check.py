@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from qeval.exit_codes import ExitCode
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
     from qeval.cells import Cell
@@ -33,6 +35,21 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--max-shared-words", type=float, default=0.75, metavar="SHARE",
                         help="largest share of words that an example may have in common with a "
                         "case (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--complete", action="store_true",
+                        help="a case or example without a gold in a checked language is a "
+                        "problem")  # fmt: skip
+    parser.add_argument("--mutants", action="store_true",
+                        help="also run near misses of the golds on base and all variants, and "
+                        "report the share that the comparison refutes")  # fmt: skip
+    parser.add_argument("--least-killed", type=float, default=0.98, metavar="SHARE",
+                        help="smallest share of mutants that must be refuted, those declared "
+                        "equivalent apart (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--mutant-seconds", type=float, default=2.0, metavar="S",
+                        help="longest time of one mutant; what takes longer counts as refuted "
+                        "(default: %(default)s)")  # fmt: skip
+    parser.add_argument("--record", action="store_true",
+                        help="with --mutants: write the summary to mutants/<language>.yaml in the "
+                        "suite's folder")  # fmt: skip
     parser.add_argument("--workers", type=int, default=4, metavar="N",
                         help="golds executed at once (default: %(default)s)")  # fmt: skip
     options = parser.parse_args(argv)
@@ -40,11 +57,12 @@ def main(argv: Sequence[str]) -> int:
     from rich.console import Console
 
     from qeval.cells import build_engine
+    from qeval.commands.mutation import faults, measured, show_strength
     from qeval.suites.check import Bench, GateSettings, Problem, check_suite
     from qeval.suites.leaks import leaks
 
     console = Console()
-    suite, cells = _cells(options.overrides)
+    suite, folder, cells = _cells(options.overrides)
     for language in suite.languages:
         if language not in cells:
             console.print(f"[yellow]{language} golds are not checked.[/yellow]")
@@ -63,30 +81,44 @@ def main(argv: Sequence[str]) -> int:
                 suite, benches, ["base", *variants], settings,
                 on_instance=lambda name: status.update(f"checking golds on {name}"),
             )  # fmt: skip
+            strengths = []
+            if options.mutants:
+                strengths = measured(suite, folder, benches, settings, options, tell=status.update)
+    missing = [
+        Problem(entry, language, "", "missing", f"there is no {language} gold")
+        for language, entries in report.missing.items()
+        for entry in entries
+        if options.complete
+    ]
     leaked = [
         Problem(example, "", "", "leak", account)
         for example, account in leaks(suite, options.max_shared_words)
     ]
-    problems = [*report.problems, *leaked]
+    weak = [problem for strength in strengths for problem in faults(strength, options.least_killed)]
+    problems = [*report.problems, *missing, *leaked, *weak]
     _show(console, suite, labels, report, problems)
+    for strength in strengths:
+        show_strength(console, strength)
     return ExitCode.MISSED if problems else ExitCode.DONE
 
 
-def _cells(overrides: Sequence[str]) -> "tuple[Suite, dict[str, Cell]]":
-    """The suite, freshly validated, and one cell per language that is checked."""
+def _cells(overrides: Sequence[str]) -> "tuple[Suite, Path, dict[str, Cell]]":
+    """The suite, freshly validated, its folder, and one cell per language that is checked."""
     from qeval.cells import build_cell
     from qeval.configuration import compose, options, plain, spell_out
     from qeval.suites import load_suite
+    from qeval.suites.loader import suite_folder
 
     words = ["model=gold", *spell_out(overrides)]
-    suite = load_suite(plain(compose(words))["suite"], fresh=True)
+    which = plain(compose(words))["suite"]
+    suite, folder = load_suite(which, fresh=True), suite_folder(which)
     if any(word.startswith("language=") for word in words):
         cell = build_cell(compose(words))
-        return suite, {cell.language.name: cell}
+        return suite, folder, {cell.language.name: cell}
     known = options("language")
     languages = [language for language in suite.languages if language in known]
     cells = [build_cell(compose([*words, f"language={language}"])) for language in languages]
-    return suite, {cell.language.name: cell for cell in cells}
+    return suite, folder, {cell.language.name: cell for cell in cells}
 
 
 def _show(
@@ -117,6 +149,13 @@ def _show(
         )
     console.print(golds)
     compared = ", ".join(f"{count} {kind}" for kind, count in sorted(report.comparisons.items()))
+    for language, entries in report.missing.items():
+        cases = sum(case.id in entries for case in suite.cases)
+        if entries:
+            console.print(
+                f"[yellow]{cases} cases and {len(entries) - cases} examples have no {language}"
+                " gold.[/yellow]"
+            )
     console.print(f"Tables compared: {compared or 'none'}.")
     late = ", ".join(
         f"{run.entry} on {run.instance} {run.seconds * 1000:.0f} ms" for run in slowest(report, 3)
@@ -125,11 +164,11 @@ def _show(
     if not problems:
         console.print("[green]Every gold keeps its promises.[/green]")
         return
-    faults = Grid(title=f"{len(problems)} problems", title_justify="left")
+    listed = Grid(title=f"{len(problems)} problems", title_justify="left")
     for heading in ("case", "language", "instance", "problem", "what was found"):
-        faults.add_column(heading, overflow="fold")
+        listed.add_column(heading, overflow="fold")
     for problem in sorted(problems, key=lambda p: (p.entry, p.language, p.instance)):
-        faults.add_row(
+        listed.add_row(
             problem.entry, problem.language, problem.instance, problem.kind, escape(problem.message)
         )
-    console.print(faults)
+    console.print(listed)

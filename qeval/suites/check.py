@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from qeval.data.model import Dataset
@@ -61,11 +61,16 @@ class GoldRun:
 
 @dataclass(frozen=True, slots=True)
 class GateReport:
-    """All that a gate found; it is passed when `problems` is empty."""
+    """All that a gate found; it is passed when `problems` is empty.
+
+    `missing` lists, per language that was checked, the cases and examples without a gold in it: a
+    suite may still be growing, so that is told, not held against it.
+    """
 
     runs: tuple[GoldRun, ...]
     problems: tuple[Problem, ...]
     comparisons: Mapping[str, int]  # how many tables were compared, by kind of comparison
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # ids without gold
 
 
 Entry = Case | Example
@@ -92,7 +97,8 @@ def check_suite(
         if on_instance is not None:
             on_instance(name)
         gate.check_instance(name)
-    return GateReport(tuple(gate.runs), tuple(gate.problems), dict(gate.comparisons))
+    missing = {language: tuple(ids) for language, ids in gate.missing.items()}
+    return GateReport(tuple(gate.runs), tuple(gate.problems), dict(gate.comparisons), missing)
 
 
 def shuffled(instance: Instance) -> Instance:
@@ -122,6 +128,7 @@ class _Gate:
         self.runs: list[GoldRun] = []
         self.problems: list[Problem] = []
         self.comparisons: Counter[str] = Counter()
+        self.missing: dict[str, list[str]] = {language: [] for language in benches}
 
     def check_texts(self) -> None:
         """Safety and visible faults of every gold's text."""
@@ -129,7 +136,7 @@ class _Gate:
             for entry in self.entries:
                 query = entry.gold.get(language)
                 if query is None:
-                    self._add(entry, language, "", "missing", f"there is no {language} gold")
+                    self.missing[language].append(entry.id)
                     continue
                 try:
                     bench.language.check_safety(query)

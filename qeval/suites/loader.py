@@ -27,10 +27,7 @@ def load_suite(which: str | Path | Mapping[str, Any], *, fresh: bool = False) ->
     Files already known to be valid aren't validated again unless `fresh`. Raises `InputError`
     naming file, line and key of what is wrong.
     """
-    if isinstance(which, Mapping):
-        folder = _folder(which.get("path") or which["name"])
-    else:
-        folder = _folder(which)
+    folder = suite_folder(which)
     file = folder / "suite.yaml"
     head = read_document(file, "suite", fresh=fresh)
     check_suite(file, head)
@@ -77,8 +74,9 @@ def load_suite(which: str | Path | Mapping[str, Any], *, fresh: bool = False) ->
     )
 
 
-def _folder(name_or_path: str | Path) -> Path:
-    name = str(name_or_path)
+def suite_folder(which: str | Path | Mapping[str, Any]) -> Path:
+    """The folder with the suite's suite.yaml; `which` as in `load_suite`. Raises `InputError`."""
+    name = str(which.get("path") or which["name"]) if isinstance(which, Mapping) else str(which)
     for folder in (Path(name), shipped("cases") / name):
         if (folder / "suite.yaml").is_file():
             return folder

@@ -155,7 +155,8 @@ def test_golds_of_two_languages_are_compared(cell: Cell, engine: Engine, tmp_pat
     )
     differing = [p for p in found.problems if p.kind == "languages"]
     assert [(p.entry, p.instance) for p in differing] == [("c-nothing", "variant-1")]
-    assert {p.entry for p in found.problems if p.kind == "missing"} == {"c-cut", "ex-1"}
+    assert found.missing == {"sql": (), "cypher": ("c-cut", "ex-1")}
+    assert {p.kind for p in found.problems if p.entry == "ex-1"} == set()
 
 
 def test_the_built_in_golds_pass_on_base_and_a_variant(cell: Cell, engine: Engine) -> None:

@@ -2,7 +2,8 @@
 
 `mutants(language, gold, schema)` makes near misses of a gold; `measure` runs them on the instances
 of a suite and counts by operator how many the comparison refutes. A language takes part with one
-module of its name here, which holds `mutants(query, schema)`.
+module of its name here, which holds `mutants(query, schema)`; its further modules have an
+underscore in their names.
 """
 
 from qeval.suites.mutants.base import OPERATORS, Mutant, mutants, mutated_languages

@@ -147,12 +147,19 @@ def _selections(node: Any, shape: Shape, names: Names) -> Iterator[Change]:
         yield (
             "sort",
             f"{_sql(node.this)} {'descending → ascending' if down else 'ascending → descending'}",
-            lambda twin: twin.set("desc", not down),
+            _turn_sorting,
         )
     elif isinstance(node, exp.Fetch):
         count = int(node.args["count"].this)
         for other in (count + 1, count - 1):
             yield "limit", f"{count} → {other}", _set_count(other)
+
+
+def _turn_sorting(twin: Any) -> None:
+    """Missing values go along: last when ascending, first when descending, as PostgreSQL does."""
+    down = bool(twin.args.get("desc"))
+    twin.set("desc", not down)
+    twin.set("nulls_first", not down)
 
 
 def _set_count(count: int) -> Callable[[Any], None]:

@@ -150,7 +150,7 @@ def test_an_unfinished_load_is_never_trusted(
 ) -> None:
     from dataclasses import replace
 
-    from qeval.engines.neo4j import stores
+    from qeval.engines.neo4j.load import fill
 
     other = replace(shop, key="shop_unfinished")
 

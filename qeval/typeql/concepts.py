@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from qeval.typeql.schema import Type
 from qeval.typeql.store import Attribute as _Attribute
 from qeval.typeql.store import Entity as _Entity
-from qeval.typeql.store import Thing
+from qeval.typeql.store import Object, Thing
 from qeval.typeql.values import value_type_of
 
 if TYPE_CHECKING:
@@ -139,6 +139,17 @@ class Instance(Concept):
     def get_iid(self) -> str:
         """Return the internal identifier."""
         return str(self._held.iid)
+
+    def try_get_key(self) -> AnyValue | None:
+        """Return the value of the attribute that the type owns as ``@key``, None without one.
+
+        The official driver has no such method: a server's rows hold no attributes of their things.
+        """
+        if isinstance(self._held, Object):
+            for attribute, ownership in self._held.type.owns.items():
+                if ownership.key and attribute in self._held.has:
+                    return self._held.has[attribute][0].value
+        return None
 
 
 class Entity(Instance):

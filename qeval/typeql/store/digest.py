@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from qeval.typeql.store.things import Relation
 if TYPE_CHECKING:
     from qeval.typeql.store.store import Store
     from qeval.typeql.store.things import Object
+    from qeval.typeql.values import Value
 
 
 def fingerprint(store: Store) -> str:
@@ -35,9 +37,13 @@ def _described(thing: Object, known: dict[Object, str]) -> str:
     found = known.get(thing)
     if found is None:
         owned = sorted(
-            f"{type_.label} {attribute.value!r}"
+            f"{type_.label} {_plain(attribute.value)!r}"
             for type_, attributes in thing.has.items()
             for attribute in attributes
         )
         found = known[thing] = sha256(repr((thing.type.label, owned)).encode()).hexdigest()
     return found
+
+
+def _plain(value: Value) -> Value:
+    return value.normalize() if isinstance(value, Decimal) else value  # 1.5 is 1.50

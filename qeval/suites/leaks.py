@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from qeval.suite import Case, Example, Suite
 
 _WORD = re.compile(r"[一-鿿]|\w+")
+_OWN_NAMES = re.compile(r"\bas \w+|\b[a-z_]\w*\.(?=[a-z_])|\$\w+|(?<=[(\[])[a-z_]\w*(?=:)")
 
 
 def leaks(suite: Suite, largest_share: float) -> Iterator[tuple[str, str]]:
     """(example id, account) of every example too near to a case.
 
-    Too near: the same gold but for case and white space in any language, or questions that share
-    more than `largest_share` of their words (Jaccard index of the sets of lower-case words; a
-    Chinese character is a word).
+    Too near: the same question; the same gold in any language but for case, white space and the
+    names it chooses itself (aliases, variables); or questions that share more than
+    `largest_share` of their words (Jaccard index of the sets of lower-case words; a Chinese
+    character is a word).
     """
     for example in suite.examples:
         for case in suite.cases:
@@ -25,7 +27,7 @@ def leaks(suite: Suite, largest_share: float) -> Iterator[tuple[str, str]]:
 def account(example: Example, case: Case, largest_share: float) -> str:
     """How an example gives a case away, empty if it does not; see `leaks`."""
     for language, query in example.gold.items():
-        if _flat(query) == _flat(case.gold.get(language, "")):
+        if _skeleton(query) == _skeleton(case.gold.get(language, "")):
             return f"has the same {language} gold as"
     for language, question in example.question.items():
         ours, theirs = _words(question), _words(case.question.get(language, ""))
@@ -35,8 +37,9 @@ def account(example: Example, case: Case, largest_share: float) -> str:
     return ""
 
 
-def _flat(query: str) -> str:
-    return " ".join(query.lower().split())
+def _skeleton(query: str) -> str:
+    """A gold with its literals, without the names that it chooses itself."""
+    return " ".join(_OWN_NAMES.sub(" ", " ".join(query.lower().split())).split())
 
 
 def _words(text: str) -> set[str]:

@@ -141,6 +141,10 @@ def test_the_latest_date_is_the_reference_date(instance: Dataset) -> None:
     assert max(days) == REFERENCE_DATE == instance.reference_date
 
 
+def test_nobody_follows_themselves(instance: Dataset) -> None:
+    assert all(follower != followed for follower, followed, _ in instance.rows["follows"])
+
+
 def test_trees_have_no_cycles(instance: Dataset) -> None:
     for table, name in (("categories", "parent_id"), ("users", "referred_by")):
         above = dict(zip(column(instance, table, "id"), column(instance, table, name), strict=True))

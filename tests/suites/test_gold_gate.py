@@ -175,6 +175,10 @@ def test_an_example_that_gives_a_case_away_is_told(tmp_path: Path) -> None:
     assert list(leaks(load_suite(folder), 0.75)) == [
         ("ex-1", "has the same sql gold as case c-nothing")
     ]
+    examples.write_text(EXAMPLES.replace("DISTINCT title FROM books", "b.id AS x FROM books AS b"))
+    assert [name for name, _ in leaks(load_suite(folder), 0.75)] == ["ex-1"]
+    examples.write_text(EXAMPLES.replace("DISTINCT title", "id + 1"))
+    assert list(leaks(load_suite(folder), 0.75)) == []
     examples.write_text(EXAMPLES.replace("Which titles are there?", "About nothing really?"))
     assert list(leaks(load_suite(folder), 0.6)) == [
         ("ex-1", "shares 67% of the words (en) with case c-nothing")

@@ -61,11 +61,12 @@ def test_a_case_carries_its_metadata() -> None:
     case = select_cases(load_suite("ecommerce"), {"ids": ["ec-e12"]})[0]
     assert case.question["zh"].startswith("标价最高的四件商品")
     assert case.gold["sql"].endswith("FETCH FIRST 4 ROWS WITH TIES")
-    assert case.scope == {"sql": ("products",)}
+    assert case.scope["sql"] == ("products",)
     assert case.answer == AnswerSpec(
         (Column("sku", "string"), Column("name", "string"), Column("price", "decimal", scale=2)),
         (OrderKey("price", descending=True),),
         top_k=4,
+        all_ties=True,
     )
 
 
@@ -152,10 +153,8 @@ def test_instance_keys_are_database_names_that_follow_content(edit: Edit) -> Non
                               "Did you mean 'products'?"]),
         ("easy.yaml", "      order_by: [{column: price, descending: true}]\n      top_k: 4",
          "      top_k: 4", "top_k: 4", ["answer.top_k: needs order_by"]),
-        ("easy.yaml", "scope: {sql: [products]}", "scope: {sql: [product]}", "[product]",
+        ("easy.yaml", "scope: {sql: [products]", "scope: {sql: [product]", "sql: [product]",
          ["scope.sql: 'product' isn't in the sql schema", "Did you mean 'products'?"]),
-        ("easy.yaml", "      sql: |", "      cypher: |", "cypher: |",
-         ["cases[0].gold.cypher: the suite has no language 'cypher'"]),
         ("easy.yaml", "      zh: 哪些", "      fr: 哪些", "fr: 哪些",
          ["cases[0].question: no question in 'zh'", "the suite declares only"]),
         ("medium.yaml", "id: ec-m01", "id: ec-e01", "id: ec-e01",
@@ -270,6 +269,12 @@ def test_own_data_comes_from_csv_files(shelf: Path) -> None:
     ]  # fmt: skip
 
 
+def test_a_gold_in_a_language_the_suite_lacks_is_told(shelf: Path) -> None:
+    (shelf / "cases.yaml").write_text(CASES.replace("gold: {", "gold: {cypher: RETURN 1, "))
+    with pytest.raises(InputError, match=r"cases\[0\]\.gold.*: the suite has no language 'cypher'"):
+        load_suite(shelf)
+
+
 def test_changed_csv_content_changes_the_key(shelf: Path) -> None:
     before = load_suite(shelf).instance("sql", "base").key
     (shelf / "rows" / "books.csv").write_text(BOOKS.replace("6.90", "6.91"), encoding="utf-8")
@@ -324,12 +329,13 @@ def test_a_language_can_have_a_mapping_and_a_schema_for_prompts(edit: Edit) -> N
         "    {schema: schema.sql, mapping: map.yaml, prompt_schema: prompt.sql}\n",
     )
     (folder / "map.yaml").write_text("nodes: {users: {label: User, key: id}}\n")
-    (folder / "prompt.sql").write_text("-- users(id, …)\n", encoding="utf-8")
+    shown = "-- as people say it\n" + (folder / "schema.sql").read_text(encoding="utf-8")
+    (folder / "prompt.sql").write_text(shown, encoding="utf-8")
     suite = load_suite(folder)
     before = suite.instance("sql", "base")
     assert before.mapping == {"nodes": {"users": {"label": "User", "key": "id"}}}
     assert before.schema.startswith("-- An online shop")
-    assert suite.schema_text["sql"] == "-- users(id, …)\n"
+    assert suite.schema_text["sql"] == shown
     (folder / "map.yaml").write_text("nodes: {users: {label: Person, key: id}}\n")
     assert load_suite(folder).instance("sql", "base").key != before.key
     (folder / "map.yaml").write_text("nodes: {users: [}\n")

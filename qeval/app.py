@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "check": "the gold gate: run every gold and compare it with what its case declares",
     "query": 'run a query on a suite\'s data: qeval query sql "SELECT …"',
+    "prompt": "show exactly what would be sent for a case, with token counts",
     "up": "start an engine and keep it warm between commands",
     "down": "stop the warm engines",
     "status": "show the warm engines",
@@ -68,6 +69,8 @@ def _value_after(words: Sequence[str], *flags: str) -> str | None:
     return None
 
 
+DRY_RUN = "--dry-run"
+_DRY_VARIABLE = "QEVAL_DRY_RUN"  # how the flag reaches whoever Hydra makes evaluate a cell
 _outcome: list[ExitCode] = []
 _trouble: list[QevalError] = []
 
@@ -87,7 +90,11 @@ def _hydra(words: list[str]) -> int:
             ExitCode.BAD_INPUT,
             f"qeval: no command {words[0]!r}.{near} Commands: {', '.join(COMMANDS)}",
         )
-    overrides = spell_out(words)
+    overrides = spell_out([word for word in words if word != DRY_RUN])
+    if DRY_RUN in words:
+        os.environ[_DRY_VARIABLE] = "1"
+        if not {"-m", "--multirun"}.isdisjoint(overrides):
+            overrides.append("hydra/launcher=qeval")  # one table of all cells
     given = sys.argv
     full_error = os.environ.get("HYDRA_FULL_ERROR")
     os.environ["HYDRA_FULL_ERROR"] = "1"  # errors come to us instead of ending the process
@@ -103,6 +110,7 @@ def _hydra(words: list[str]) -> int:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     finally:
         sys.argv = given
+        os.environ.pop(_DRY_VARIABLE, None)
         if full_error is None:
             del os.environ["HYDRA_FULL_ERROR"]
         else:
@@ -124,6 +132,9 @@ def evaluate(config: "DictConfig") -> float | None:
 
     in_sweep = HydraConfig.get().mode == RunMode.MULTIRUN
     try:
+        if _DRY_VARIABLE in os.environ:
+            _plan([config])
+            return None
         result = evaluate_cells([config])
     except QevalError as error:
         # In another launcher's job only an exception reaches the sweep; here Hydra would print
@@ -140,6 +151,13 @@ def evaluate(config: "DictConfig") -> float | None:
     return result.cells[0].headline
 
 
+def _plan(configs: "Sequence[DictConfig]") -> None:
+    from qeval.plan import dry_run
+
+    dry_run(configs)
+    _outcome.append(ExitCode.DONE)
+
+
 def launch_grid(
     grid: list[list[str]], cells: "list[DictConfig]", hydra: "DictConfig", first_job: int
 ) -> "Sequence[JobReturn]":
@@ -151,19 +169,48 @@ def launch_grid(
 
     from qeval.sweep import evaluate_cells
 
-    result = evaluate_cells(cells)
-    _outcome.append(result.exit_code)
+    wanted = distinct_cells(grid, cells)
+    headlines: list[float | None] = [None] * len(cells)
+    if _DRY_VARIABLE in os.environ:
+        _plan([cells[place] for place in wanted])
+    else:
+        result = evaluate_cells([cells[place] for place in wanted])
+        _outcome.append(result.exit_code)
+        for place, done in zip(wanted, result.cells, strict=True):
+            headlines[place] = done.headline
     returns = []
-    for number, (overrides, cell, done) in enumerate(
-        zip(grid, cells, result.cells, strict=True), start=first_job
+    for number, (overrides, cell, headline) in enumerate(
+        zip(grid, cells, headlines, strict=True), start=first_job
     ):
         job = JobReturn(overrides=overrides, cfg=cell, status=JobStatus.COMPLETED)
         job.hydra_cfg = hydra
         job.working_dir = os.getcwd()  # noqa: PTH109
         job.task_name = f"qeval-{number}"
-        job.return_value = done.headline
+        job.return_value = headline
         returns.append(job)
     return returns
+
+
+def distinct_cells(grid: list[list[str]], cells: "list[DictConfig]") -> list[int]:
+    """Places of the cells to evaluate: each once, and no translation of a language into itself.
+
+    A recipe's sweep and the command line may both set a key: then the last word counts, and the
+    grid has the same cell several times. Raises `InputError` when nothing is left.
+    """
+    from omegaconf import OmegaConf
+
+    from qeval.errors import InputError
+
+    found: dict[tuple[tuple[str, str], ...], int] = {}
+    for place, (overrides, cell) in enumerate(zip(grid, cells, strict=True)):
+        source = OmegaConf.select(cell, "prompt_strategy.source_language")
+        if source is not None and source == OmegaConf.select(cell, "language.name"):
+            continue
+        words = dict(word.partition("=")[::2] for word in overrides)
+        found.setdefault(tuple(sorted(words.items())), place)
+    if not found:
+        raise InputError("every cell would translate a language into itself")
+    return list(found.values())
 
 
 if __name__ == "__main__":

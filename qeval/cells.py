@@ -137,7 +137,7 @@ def cell_key(cell: Cell, engine: EngineInfo) -> str:
         "qeval": __version__,
         "model": cell.model.identity(),
         "strategy": cell.strategy.identity(),
-        "language": language,
+        "language": [language, cell.language.title, list(cell.language.fences)],
         "suite": cell.suite.name,
         "cases": [
             [case.id, dict(case.question), case.gold[language], case.answer] for case in cell.cases

@@ -7,19 +7,23 @@ either in its journal or not there at all.
 import json
 import signal
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qeval.cells import Cell, build_cell, build_engine, cell_key
 from qeval.errors import InputError, QevalError
 from qeval.exit_codes import ExitCode
-from qeval.journal import Journal
+from qeval.journal import Journal, read_journal
 from qeval.models.base import NeedsCases
+from qeval.models.budget import Budget, BudgetReachedError, budgeted
+from qeval.models.tokens import window_of
 from qeval.pipeline import Answered, Bench, run_case
+from qeval.prompts.budget import check_window
 from qeval.results import CellResult, SweepResult, close_cell
+from qeval.settings import check
 from qeval.suite import Case, Instance, Suite
 from qeval.workers import run_elsewhere, shares_memory
 
@@ -93,6 +97,7 @@ def evaluate(cells: Sequence[Cell], *, quiet: bool = False) -> SweepResult:
         tracker.warm_up()
         benches = _start_engines(cells, stack)
         opened, keys = _open_journals(cells, benches, runs_dir, stack)
+        budget = _give_budget(settings, opened.values())
         tracker.open(_sweep_name(opened), [open_cell.folder for open_cell in opened.values()])
         run = _Run(list(opened.values()), stop, tracker, settings, quiet=quiet)
         before = run.fingerprints()
@@ -104,6 +109,12 @@ def evaluate(cells: Sequence[Cell], *, quiet: bool = False) -> SweepResult:
             )
             run.incomplete = True
         tracked = tracker.close()
+    if run.out_of_money and budget is not None:
+        run.notes.append(
+            f"the budget is spent: ${budget.spent_usd:.4f} of limits.budget_usd="
+            f"{budget.limit_usd:g}, and the next call might exceed it. What was answered is kept; "
+            "raise limits.budget_usd to go on"
+        )
     if tracked.warning:
         run.notes.append(tracked.warning)
     results = {open_cell.key: run.results[open_cell.key] for open_cell in opened.values()}
@@ -140,6 +151,7 @@ class _Run:
         self.progress = make_progress(quiet=quiet)
         self.notes: list[str] = []
         self.incomplete = False
+        self.out_of_money = False
         self.results: dict[str, CellResult] = {}
 
     def work(self) -> None:
@@ -179,7 +191,7 @@ class _Run:
         from joblib import delayed
 
         queues = [_missing(open_cell) for open_cell in cells]
-        while queues and not self.stop.asked.is_set():
+        while queues and not self._ending():
             for queue in list(queues):
                 task = next(queue, None)
                 if task is None:
@@ -192,9 +204,16 @@ class _Run:
                     yield delayed(run_elsewhere)(composed, open_cell.key, case.id, repeat)
 
     def _one(self, open_cell: _OpenCell, case: Case, repeat: int) -> tuple[str, Answered | None]:
-        if self.stop.asked.is_set():
+        if self._ending():
             return open_cell.key, None
-        return open_cell.key, run_case(open_cell.cell, case, repeat, open_cell.bench)
+        try:
+            return open_cell.key, run_case(open_cell.cell, case, repeat, open_cell.bench)
+        except BudgetReachedError:
+            self.out_of_money = True
+            return open_cell.key, None
+
+    def _ending(self) -> bool:
+        return self.stop.asked.is_set() or self.out_of_money
 
     def _keep(self, open_cell: _OpenCell, answered: Answered) -> None:
         open_cell.journal.append(answered.record, answered.prompt, answered.follow_ups)
@@ -232,7 +251,7 @@ class _Run:
         """What the sweep ended with, worst first."""
         if self.stop.asked.is_set() and any(r.records_missing for r in self.results.values()):
             return ExitCode.INTERRUPTED
-        if self.incomplete:
+        if self.incomplete or self.out_of_money:
             return ExitCode.INCOMPLETE
         missed = [line for result in self.results.values() for line in result.missed]
         self.notes += missed
@@ -264,7 +283,10 @@ def _preflight(cells: Sequence[Cell]) -> None:
     for cell in cells:
         identity = json.dumps(cell.model.identity(), sort_keys=True, default=repr)
         try:
-            cell.strategy.render(cell.cases[0], cell.suite, cell.language)
+            # Only a model whose window is known needs every prompt looked at beforehand.
+            for case in cell.cases if window_of(cell.model) else cell.cases[:1]:
+                prompt = cell.strategy.render(case, cell.suite, cell.language)
+                check_window(cell, case.id, prompt)
             if identity not in seen:
                 cell.model.preflight()
             if isinstance(cell.model, NeedsCases):
@@ -289,6 +311,30 @@ def _start_engines(cells: Sequence[Cell], stack: ExitStack) -> dict[str, Bench]:
         for name in cell.instances:
             benches[wanted].engine.load(cell.suite.instance(cell.language.name, name))
     return benches
+
+
+def _give_budget(settings: Mapping[str, Any], cells: Iterable[_OpenCell]) -> Budget | None:
+    """Pay all model calls of the sweep from `limits.budget_usd`, if there is one.
+
+    What the journals say was spent before counts: the cap is the sweep's, not the process's.
+    """
+    limit = settings["limits"].get("budget_usd")
+    if limit is None:
+        return None
+    if not shares_memory(str(settings["backend"])):
+        raise InputError(
+            f"limits.budget_usd works with backend=threading: with {settings['backend']} every "
+            "process would spend it again"
+        )
+    spent = 0.0
+    opened = list(cells)
+    for open_cell in opened:
+        records = read_journal(open_cell.folder)[1]
+        spent += sum(r.cost_usd or 0.0 for r in records if not r.cached)
+    budget = Budget(check(float, limit, "limits.budget_usd"), spent)
+    for open_cell in opened:
+        open_cell.cell = replace(open_cell.cell, model=budgeted(open_cell.cell.model, budget))
+    return budget
 
 
 def _engine_id(cell: Cell) -> str:

@@ -15,13 +15,14 @@ Commands:
 """
 
 _FLAGS = """
-Flags of Hydra, which composes the configuration:
+Flags (most are Hydra's, which composes the configuration):
   -m, --multirun         sweep over comma-separated values
   -cd, --config-dir DIR  a folder with your own options, searched first
   --cfg job              print the composed configuration and stop
   --info                 how the configuration is put together
   -sc install=bash       shell completion: eval "$(qeval -sc install=bash)"
   --hydra-help           all of Hydra's flags
+  --dry-run              cells, calls, tokens and money of this command; nothing is asked or run
   --version              the version of qeval
 
 Exit status: 0 done, 1 a threshold was missed, 2 wrong configuration or input (nothing was run),

@@ -135,6 +135,32 @@ class LocalModel:
             sent=sent,
         )
 
+    def _settings(self) -> "LlamaSettings":
+        from qeval.models.llama import LlamaSettings
+
+        return LlamaSettings(
+            gguf=self._file(),
+            context=self.window,
+            threads=self.threads,
+            saved_prefixes=self.saved_prefixes,
+            timeout_s=self.timeout_s,
+            spin_count=self.spin_count,
+        )
+
+    def ready_tokenizer(self) -> bool:
+        """Load the model for `count_tokens` where its file is here; nothing is fetched."""
+        from qeval.models.gguf import present
+        from qeval.models.llama import acquire, load_library
+
+        source = self.source()
+        if source is not None and not present(source):
+            return False
+        load_library(self.spin_count)
+        settings = self._settings()
+        acquire(settings, id(self))
+        self._held.add(settings)
+        return True
+
     def _drawn_seed(self, request: Request) -> int:
         where = f"{self.seed}/{request.prompt.digest}/{request.repeat}"
         return int.from_bytes(hashlib.sha256(where.encode()).digest()[:4])

@@ -16,7 +16,35 @@ from qeval.models.calling import Gate, Retry, call_with_retries, gate, is_worth_
 from qeval.models.keys import Alternatives, alternatives, is_set, scrub, single_key, spoken
 from qeval.models.prices import Price, price_of
 
-_MODES = ("chat", "completion")
+_MODES = ("chat", "completion", "json", "tool")
+_ANSWER_SCHEMA = {
+    "type": "object",
+    "properties": {"query": {"type": "string", "description": "The query alone."}},
+    "required": ["query"],
+    "additionalProperties": False,
+}
+# What makes a model answer in a form; a provider that knows neither refuses the request.
+_FORMS: dict[str, dict[str, Any]] = {
+    "json": {
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "strict": True, "schema": _ANSWER_SCHEMA},
+        }
+    },
+    "tool": {
+        "tools": [
+            {
+                "type": "function",
+                "function": {
+                    "name": "answer",
+                    "description": "Hand in the query.",
+                    "parameters": _ANSWER_SCHEMA,
+                },
+            }
+        ],
+        "tool_choice": {"type": "function", "function": {"name": "answer"}},
+    },
+}
 # What a model may refuse without the question becoming another one. Never the token limit.
 _DISPENSABLE = ("temperature", "top_p", "seed")
 _NOT_SETTINGS = frozenset(
@@ -61,7 +89,7 @@ class RemoteModel:
             raise InputError(f"model={self.name} needs model.id=… (the name the server knows)")
         if self.answer_mode not in _MODES:
             raise InputError(
-                f"model.answer_mode={self.answer_mode!r}: expected {' or '.join(_MODES)}."
+                f"model.answer_mode={self.answer_mode!r}: expected {', '.join(_MODES)}."
                 + did_you_mean(self.answer_mode, _MODES)
             )
         try:
@@ -169,7 +197,8 @@ class RemoteModel:
         if self.extra_body:
             options["extra_body"] = dict(self.extra_body)
         messages = [{"role": m.role, "content": m.content} for m in request.prompt.messages]
-        if self.answer_mode == "chat":
+        options |= _FORMS.get(self.answer_mode, {})
+        if self.answer_mode != "completion":
             return lambda: _checked(litellm.completion(messages=messages, **options))
         prompt = "\n\n".join(message["content"] for message in messages)
         return lambda: _checked(litellm.text_completion(prompt=prompt, **options))
@@ -189,7 +218,7 @@ class RemoteModel:
     def _generation(self, response: Any, sent: Mapping[str, Any], started: float) -> Generation:
         choice = response.choices[0]
         message = getattr(choice, "message", None)
-        text = choice.text if message is None else message.content
+        text = choice.text if message is None else _said(message)
         usage = _usage(response)
         price = self.usd_per_mtok()
         cost = None
@@ -225,6 +254,15 @@ class RemoteModel:
         if status == 401:  # noqa: PLR2004
             said += f" (check {spoken(self._keys) or 'whether the server wants a key'})"
         return f"{self.name} ({self.id}){where}: {type(error).__name__}: {said}"
+
+
+def _said(message: Any) -> str | None:
+    """The arguments of a tool that was called (a JSON object), else the message's text."""
+    calls = getattr(message, "tool_calls", None)
+    if calls:
+        return str(calls[0].function.arguments)
+    text: str | None = message.content
+    return text
 
 
 def _check_url(text: str) -> None:

@@ -99,19 +99,27 @@ class TemplateStrategy:
         return self._template.hash
 
     def identity(self) -> dict[str, object]:
-        """All factors, and hashes of the template and of the notes shown."""
+        """The factors that matter, and hashes of the template and of the notes shown."""
+        selection: list[object] = [self.selection, self.largest_overlap]
+        if self.selection == "random":
+            selection.append(self.selection_seed)
+        schema: list[object] = [self.schema]
+        if self.schema != "none":
+            schema += [self.schema_form, self.sample_values]
+        if self.schema in ("linked", "auto"):
+            schema += [self.linking.least, self.linking.share]
+        if self.schema == "auto":
+            schema.append(self.auto_tokens)
         return {
             "name": self.name,
             "template_hash": self.template_hash,
             "shots": self.shots,
             "question_language": self.question_language,
-            "selection": [self.selection, self.selection_seed, self.largest_overlap],
-            "schema": [self.schema, self.schema_form, self.auto_tokens],
-            "linking": [self.linking.least, self.linking.share],
-            "sample_values": self.sample_values,
+            "selection": selection if self.shots else None,
+            "schema": schema,
             "notes": _notes_hash(self.question_language) if self.notes else None,
             "answer_form": self.answer_form,
-            "source": [self.source_language, self.with_question],
+            "source": [self.source_language, self.with_question] if self.source_language else None,
             "repair_rounds": self.repair_rounds,
         }
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qeval.exit_codes import ExitCode
+from qeval.prompts.labels import strategy_label
+from qeval.report.reference import account, figure
 from qeval.scoring.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -133,7 +135,7 @@ def _print_grid(console: "Console", cells: Sequence["CellResult"]) -> None:
             metrics.append((short, _share_of(metric, absent)))
             if metric == HEADLINE:
                 metrics.append(("95 %", lambda c: _interval(c.metrics.overall, HEADLINE, absent)))
-    metrics += _further_columns(cells, absent)
+    metrics += _further_columns(cells, absent) + _published_columns(cells, absent)
     levels = [lv for lv in LEVELS if any(lv in cell.metrics.by_difficulty for cell in cells)]
     rest: list[Column] = []
     if len(levels) > 1:
@@ -155,6 +157,9 @@ def _print_grid(console: "Console", cells: Sequence["CellResult"]) -> None:
     for columns in _fitting(console, cells, identity, [*metrics, *rest]):
         console.print(_filled(cells, columns, best))
         console.print()
+    shown = [cell for cell in cells if figure(cell, "composite") is not None]
+    for account_of_source in dict.fromkeys(map(account, shown)):
+        console.print(account_of_source, markup=False)
 
 
 FURTHER = {
@@ -189,6 +194,21 @@ def _further_columns(cells: Sequence["CellResult"], absent: str) -> list[Column]
             0, ("before repair", lambda c: _share(c.metrics.before_repair, HEADLINE, absent))
         )
     return found
+
+
+def _published_columns(cells: Sequence["CellResult"], absent: str) -> list[Column]:
+    def column(metric: str) -> Callable[["CellResult"], str]:
+        def shown(cell: "CellResult") -> str:
+            value = figure(cell, metric)
+            return absent if value is None else f"{value:.3f}"
+
+        return shown
+
+    return [
+        (f"{MEASURES[metric]} (published)", column(metric))
+        for metric in ("composite", HEADLINE)
+        if any(figure(cell, metric) is not None for cell in cells)
+    ]
 
 
 def _fitting(
@@ -275,6 +295,9 @@ def _choices(cell: "CellResult") -> dict[str, str]:
     for group in CHOICES:
         value = config.get(group, "")
         named[group] = str(value.get("name", "")) if isinstance(value, Mapping) else str(value)
+    strategy = config.get("prompt_strategy")
+    if isinstance(strategy, Mapping):
+        named["prompt_strategy"] = strategy_label(strategy)
     named["engine"] = str(cell.header.get("engine", ""))
     return named
 

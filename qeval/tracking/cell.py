@@ -12,6 +12,7 @@ from typing import Any
 
 from qeval.errors import InputError
 from qeval.journal import JOURNAL, read_journal
+from qeval.prompts.labels import strategy_label
 from qeval.record import Record
 from qeval.scoring.verdict import Verdict
 
@@ -43,7 +44,11 @@ class LoggedCell:
     @property
     def name(self) -> str:
         """Model, language, strategy, difficulty: what tells the rows of a sweep apart."""
-        return " · ".join(self.choices[group] for group in GROUPS[:4] if group in self.choices)
+        named = dict(self.choices)
+        strategy = self.header.get("config", {}).get("prompt_strategy")
+        if isinstance(strategy, Mapping):
+            named["prompt_strategy"] = strategy_label(strategy)
+        return " · ".join(named[group] for group in GROUPS[:4] if group in named)
 
     @cached_property
     def choices(self) -> dict[str, str]:

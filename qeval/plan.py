@@ -1,0 +1,163 @@
+"""`--dry-run`: cells, calls, tokens and money of a sweep before anything is spent."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from qeval.cells import Cell, build_cell
+from qeval.models.base import Request
+from qeval.models.budget import price_per_call
+from qeval.models.cache import CachedModel, request_key
+from qeval.models.tokens import answer_tokens_of, counter
+from qeval.prompts.base import FollowsUp
+from qeval.prompts.budget import check_window, measure, warning
+from qeval.prompts.labels import strategy_label
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
+_FILE_WIDTH = 140  # columns where the table goes to a file or a pipe
+_ERROR_TEXT = 120  # tokens that an error adds to a follow-up, about
+
+
+@dataclass(frozen=True, slots=True)
+class CellPlan:
+    """What one cell would ask. `cost_usd` is an upper bound; None: the price is unknown.
+
+    `calls` are first answers that are not in the cache, `most_calls` with all follow-ups. Tokens
+    are of these calls; `answer_tokens` at most (None: no limit is known).
+    """
+
+    name: str
+    cases: int
+    repeats: int
+    calls: int
+    most_calls: int
+    in_cache: int
+    prompt_tokens: int
+    exact: bool
+    answer_tokens: int | None
+    cost_usd: float | None
+    warning: str
+
+
+def plan_cell(cell: Cell) -> CellPlan:
+    """Render every prompt and count; nothing is started, nobody is asked.
+
+    Raises `InputError` for a prompt above the model's window.
+    """
+    model = cell.model.model if isinstance(cell.model, CachedModel) else cell.model
+    count = counter(model)
+    rounds = cell.strategy.repair_rounds if isinstance(cell.strategy, FollowsUp) else 0
+    longest = answer_tokens_of(model)
+    calls = in_cache = tokens = 0
+    cost: float | None = 0.0
+    largest = (0, "")
+    for case in cell.cases:
+        prompt = cell.strategy.render(case, cell.suite, cell.language)
+        check_window(cell, case.id, prompt)
+        size = measure(prompt, count)
+        if size.tokens > largest[0]:
+            largest = (size.tokens, warning(size, count))
+        for repeat in range(cell.repeats):
+            request = Request(prompt, case, cell.language.name, repeat)
+            if isinstance(cell.model, CachedModel) and (
+                cell.model.responses.get(request_key(model, request)) is not None
+            ):
+                in_cache += 1
+                continue
+            calls += 1
+            for follow_up in range(rounds + 1):
+                asked = size.tokens + follow_up * ((longest or 0) + _ERROR_TEXT)
+                tokens += asked
+                price = price_per_call(model, asked)
+                cost = None if cost is None or price is None else cost + price
+    return CellPlan(
+        name=_name(cell),
+        cases=len(cell.cases),
+        repeats=cell.repeats,
+        calls=calls,
+        most_calls=calls * (rounds + 1),
+        in_cache=in_cache,
+        prompt_tokens=tokens,
+        exact=count.exact and not rounds,
+        answer_tokens=None if longest is None else longest * calls * (rounds + 1),
+        cost_usd=cost if calls else 0.0,
+        warning=largest[1],
+    )
+
+
+def _name(cell: Cell) -> str:
+    config = cell.composed
+    named = [str(config[group].get("name", "")) for group in ("model", "language", "difficulty")]
+    return " · ".join([*named[:2], strategy_label(config["prompt_strategy"]), *named[2:]])
+
+
+def dry_run(configs: Sequence["DictConfig"]) -> list[CellPlan]:
+    """Validate all cells, plan them and print the table. Raises `InputError`."""
+    cells = [build_cell(config) for config in configs]
+    try:
+        plans = [plan_cell(cell) for cell in cells]
+    finally:
+        for cell in cells:
+            cell.model.close()
+    _show(plans, cells[0].composed["limits"].get("budget_usd"))
+    return plans
+
+
+def _show(plans: Sequence[CellPlan], budget_usd: float | None) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=_FILE_WIDTH)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("cell", overflow="fold")
+    for name in ("cases", "calls", "in cache", "tokens in", "tokens out", "money"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for plan in plans:
+        most = f"–{plan.most_calls:,}" if plan.most_calls > plan.calls else ""
+        shown = f"{plan.cases:,}" + (f" × {plan.repeats}" if plan.repeats > 1 else "")
+        table.add_row(
+            plan.name,
+            shown,
+            f"{plan.calls:,}{most}",
+            f"{plan.in_cache:,}",
+            ("" if plan.exact else "about ") + f"{plan.prompt_tokens:,}",
+            _at_most(plan.answer_tokens),
+            _money(plan.cost_usd),
+        )
+    console.print(table)
+    known = sum(plan.cost_usd or 0.0 for plan in plans)
+    unknown = sum(plan.cost_usd is None for plan in plans)
+    answers = [plan.answer_tokens for plan in plans]
+    limit = None if None in answers else sum(a for a in answers if a is not None)
+    console.print(
+        f"\n{len(plans)} cells, {sum(plan.calls for plan in plans):,} calls"
+        f" (at most {sum(plan.most_calls for plan in plans):,}), "
+        f"{sum(plan.in_cache for plan in plans):,} answers in the cache; "
+        f"{sum(plan.prompt_tokens for plan in plans):,} prompt tokens, "
+        f"answers {_at_most(limit)}; {_money(known)}"
+        + (f", and {unknown} cells whose price is unknown" if unknown else ""),
+        soft_wrap=True,
+    )
+    for said in dict.fromkeys(f"{plan.name}: {plan.warning}" for plan in plans if plan.warning):
+        console.print(f"! {said}", style="yellow", markup=False, soft_wrap=True)
+    if budget_usd is not None and known > budget_usd:
+        console.print(
+            f"! limits.budget_usd={budget_usd:g} may end this sweep before it is done",
+            style="yellow",
+            markup=False,
+        )
+    console.print("Nothing was asked or run. Money is an upper bound: answers of full length.")
+
+
+def _at_most(tokens: int | None) -> str:
+    return "unknown" if tokens is None else f"≤ {tokens:,}"
+
+
+def _money(usd: float | None) -> str:
+    if usd is None:
+        return "unknown"
+    return "$0" if usd == 0 else f"≤ ${usd:,.4f}" if usd < 1 else f"≤ ${usd:,.2f}"

@@ -42,7 +42,7 @@ def load_suite(which: str | Path | Mapping[str, Any], *, fresh: bool = False) ->
         for lang, spec in languages.items()
     }
     cases, examples = _entries(folder, head, fresh=fresh)
-    check_entries(cases, examples, head, schemas)
+    check_entries(cases, examples, head, prompt_schemas)
     instances = Instances(
         suite=head["name"],
         folder=folder,

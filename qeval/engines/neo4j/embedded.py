@@ -50,6 +50,8 @@ class EmbeddedServer:
         if self._slot is None:
             self._slot = take(_pool())
         control, self._process = start(runtime, self._slot, self._settings)
+        import neo4j  # noqa: F401 - costs 0.4 s, which the JVM needs to begin as well
+
         try:
             _open_any(control, self._settings.start_timeout_s)
         except BaseException:

@@ -209,3 +209,40 @@ def test_the_command_reports_and_exits_by_what_it_finds(tmp_path: Path) -> None:
     assert wrong.returncode == 2
     assert "cases.yaml:1: cases: found 3, expected a list" in wrong.stderr
     assert "Traceback" not in wrong.stderr
+
+
+def test_missing_golds_are_told_and_refused_on_demand(tmp_path: Path) -> None:
+    folder = write_suite(tmp_path / "shelf", ["nothing", "ties"])
+    head, cases = folder / "suite.yaml", folder / "cases.yaml"
+    head.write_text(SUITE.replace("sql: {", "cypher: {schema: schema.sql}\n  sql: {"))
+    other = 'gold: {cypher: "RETURN 1 AS id"}'
+    cases.write_text(cases.read_text().replace('gold: {sql: "SELECT id FROM books"}', other))
+    grown = run_check(f"suite.path={folder}", "lang=sql", "--variants", "1")
+    assert "1 cases and 0 examples have no sql gold" in grown.stdout
+    assert grown.returncode == 0, grown.stdout
+    complete = run_check(f"suite.path={folder}", "lang=sql", "--variants", "1", "--complete")
+    assert "there is no sql gold" in complete.stdout
+    assert complete.returncode == 1
+
+
+def test_the_command_measures_mutants_and_records_them(tmp_path: Path) -> None:
+    folder = write_suite(tmp_path / "shelf", ["ties", "empty-ok"])
+    words = (f"suite.path={folder}", "lang=sql", "--variants", "1", "--mutants", "--record")
+    weak = run_check(*words, "--least-killed", "1")
+    assert "Mutants of the sql golds" in weak.stdout
+    assert "survived: c-empty-ok literal: 0 → -1 in id < 0" in weak.stdout
+    assert weak.returncode == 1
+    assert "of the mutants are refuted" in " ".join(weak.stdout.split())
+    assert (folder / "mutants" / "sql.yaml").exists()
+    declared = folder / "mutants" / "equivalent.yaml"
+    declared.write_text(
+        "equivalent:\n"
+        "  - {case: c-empty-ok, language: sql, operator: literal, change: 0 → -1 in id < 0,"
+        " reason: no id is negative}\n"
+        "  - {case: c-empty-ok, language: sql, operator: literal, change: 0 → 9 in id < 0,"
+        " reason: no such mutant}\n"
+    )
+    told = run_check(*words, "--least-killed", "0")
+    (listed,) = [line for line in told.stdout.splitlines() if line.startswith("│ c-empty")]
+    assert "equivale" in listed  # the second declaration; the first one is no problem
+    assert told.returncode == 1

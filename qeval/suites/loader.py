@@ -11,7 +11,7 @@ from qeval.paths import shipped
 from qeval.scoring.spec import AnswerSpec, Column, OrderKey
 from qeval.suite import Case, Example, Suite
 from qeval.suites.crosschecks import Entry, check_entries, check_suite
-from qeval.suites.documents import line_of, read_document, read_yaml
+from qeval.suites.documents import line_of, read_document, read_mapping
 from qeval.suites.instances import Instances
 
 
@@ -34,7 +34,7 @@ def load_suite(which: str | Path | Mapping[str, Any], *, fresh: bool = False) ->
     languages: Mapping[str, Any] = head["languages"]
     schemas = {lang: _text(file, lang, spec["schema"]) for lang, spec in languages.items()}
     mappings = {
-        lang: read_yaml(folder / spec["mapping"], fresh=fresh) if "mapping" in spec else {}
+        lang: read_mapping(folder / spec["mapping"], lang, fresh=fresh) if "mapping" in spec else {}
         for lang, spec in languages.items()
     }
     prompt_schemas = {

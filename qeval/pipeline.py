@@ -8,12 +8,13 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TypeVar
 
 from qeval.cells import Cell
 from qeval.conversation import converse, query_in
 from qeval.engines.base import Engine, EngineInfo, EngineLostError, QueryError
-from qeval.errors import EngineUnavailableError
+from qeval.errors import EngineUnavailableError, QevalError
 from qeval.models.base import Generation, ModelError
 from qeval.prompts.base import Prompt
 from qeval.record import InstanceOutcome, Record
@@ -24,6 +25,7 @@ from qeval.scoring.verdict import Verdict
 from qeval.suite import Case
 
 T = TypeVar("T")
+_FAULT_CHARACTERS = 500
 
 MAX_WITNESSES = 3
 """On how many variants a case is asked again, at most, when base is empty on both sides."""
@@ -119,17 +121,23 @@ def run_case(cell: Cell, case: Case, repeat: int, bench: Bench) -> Answered:
         schema_shown=prompt.schema,
         engine=bench.label,
     )
+    record = base
     try:
         talk = converse(cell, case, repeat, prompt, bench)
+        record = _with(base, **talk.facts())
+        judged = judge_answer(cell, case, record, talk.last, bench)
+        return Answered(_with_copied(cell, judged), prompt, talk.follow_ups)
     except ModelError as error:
         failed = _with(base, verdict=Verdict.INFRA_ERROR, kind="model", message=str(error))
         return Answered(failed, prompt)
     except EngineLostError as error:
         failed = _with(base, verdict=Verdict.INFRA_ERROR, kind="engine", message=str(error))
         return Answered(failed, prompt)
-    answered = _with(base, **talk.facts())
-    judged = judge_answer(cell, case, answered, talk.last, bench)
-    return Answered(_with_copied(cell, judged), prompt, talk.follow_ups)
+    except QevalError:
+        raise
+    except Exception as error:  # noqa: BLE001 - our fault in one case costs that case, not the sweep
+        failed = _with(record, verdict=Verdict.INFRA_ERROR, kind="qeval", message=_own_fault(error))
+        return Answered(failed, prompt)
 
 
 def _with_copied(cell: Cell, record: Record) -> Record:
@@ -210,10 +218,17 @@ def run_on(cell: Cell, case: Case, query: str, name: str, bench: Bench) -> Insta
             message=error.message + place,
             code=error.code,
         )
-    try:
-        return judge_instance(name, gold, execution, case.answer, cell.policy)
-    except ValueError as error:
-        raise GoldError(f"its table is not what the case declares: {error}") from None
+    return judge_instance(name, gold, execution, case.answer, cell.policy)
+
+
+def _own_fault(error: Exception) -> str:
+    """What broke inside qeval and where, in one line: a person must be able to report it."""
+    from traceback import extract_tb
+
+    places = extract_tb(error.__traceback__)
+    where = next((p for p in reversed(places) if "qeval" in Path(p.filename).parts), places[-1])
+    text = f"{type(error).__name__}: {error}"[:_FAULT_CHARACTERS]
+    return f"a fault of qeval ({Path(where.filename).name}:{where.lineno}): {text}"
 
 
 def _asked(cell: Cell) -> str:

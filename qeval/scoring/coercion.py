@@ -34,7 +34,10 @@ _NUMBERS = {int, float, Decimal}
 _EXACT = Context(prec=200_000, rounding=ROUND_HALF_UP, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _SURE_BELOW = 1e9  # x·10^scale below this is known to 1e-7, so rounding is safe away from a half
 _NOT_A_HALF = 0.4999
-_LONGEST = 100_000  # digits before the point that are worth shifting
+_LONGEST = (
+    1_000  # digits before the point that are worth shifting: the cost grows with their square
+)
+_TOO_LONG = 10**_LONGEST
 _FLOAT_DIGITS = 15
 _QUOTIENT_DECIMALS = 5
 
@@ -264,6 +267,8 @@ def _all_scaled(cls: type, numbers: Sequence[Any], scale: int) -> Sequence[Hasha
     """`scaled` for a whole column; None where a number in it isn't finite or is huge."""
     power = 10**scale
     if cls is int:
+        if not all(-_TOO_LONG < number < _TOO_LONG for number in (min(numbers), max(numbers))):
+            return None
         return [number * power for number in numbers]
     if cls is float:
         if not all(map(isfinite, numbers)):
@@ -275,7 +280,7 @@ def _all_scaled(cls: type, numbers: Sequence[Any], scale: int) -> Sequence[Hasha
             else scaled(number, scale)
             for number in numbers
         ]
-    if not all(map(Decimal.is_finite, numbers)) or max(map(Decimal.adjusted, numbers)) > _LONGEST:
+    if not all(map(Decimal.is_finite, numbers)) or max(map(Decimal.adjusted, numbers)) >= _LONGEST:
         return None
     shifted_all = map(_EXACT.scaleb, numbers, repeat(scale))
     return list(map(int, map(_EXACT.to_integral_value, shifted_all)))
@@ -304,7 +309,7 @@ def scaled(value: Number, scale: int) -> Hashable:
     rounds to 1.01 although its binary value lies below. Infinities stay what they are.
     """
     if isinstance(value, int):
-        return int(value * 10**scale)
+        return value * 10**scale if -_TOO_LONG < value < _TOO_LONG else ("whole", value)
     if isinstance(value, float):
         shifted: float = value * 10**scale
         if -_SURE_BELOW < shifted < _SURE_BELOW:
@@ -314,10 +319,9 @@ def scaled(value: Number, scale: int) -> Hashable:
         if isinf(value):
             return value
         value = Decimal(f"{value:.{_FLOAT_DIGITS}g}")
-    if value.is_infinite():
-        return float(value)
-    if value.adjusted() > _LONGEST:  # a whole number; no machine wants its digits
-        return value
+    if value.is_infinite() or (value and value.adjusted() >= _LONGEST):
+        # Compared as it is: no machine wants its digits.
+        return float(value) if value.is_infinite() else ("whole", value)
     return int(_EXACT.to_integral_value(_EXACT.scaleb(value, scale)))
 
 
@@ -348,7 +352,7 @@ def near_a_half(number: Number, scale: int, reach: float) -> bool:
     if isinstance(number, int):
         return False
     if isinstance(number, Decimal):
-        if number.adjusted() > _LONGEST:
+        if number.adjusted() >= _LONGEST:
             return False
         fraction = _EXACT.remainder(_EXACT.scaleb(number.copy_abs(), scale), 1)
         return abs(float(fraction) - 0.5) <= reach

@@ -39,6 +39,10 @@ class Comparison:
     relaxed_mapping: tuple[str, ...] | None = None
 
 
+class UndeclaredError(ValueError):
+    """The gold's table is not what the case declares: `compare` can't judge anything by it."""
+
+
 _DEFAULT_SPEC = AnswerSpec()
 _DEFAULT_POLICY = Policy()
 
@@ -51,9 +55,17 @@ def compare(
 ) -> Comparison:
     """Compare a prediction's table with the gold's.
 
-    Both take plain Python or drivers' values. Cost: near linear in rows. Raises `ValueError` when
-    `spec` doesn't fit the gold (another number of columns, an unknown order key).
+    Both take plain Python or drivers' values. Cost: near linear in rows. Raises `UndeclaredError`
+    (a `ValueError`) when `spec` doesn't fit the gold: other columns, an unknown order key.
     """
+    try:
+        return _compare(gold, predicted, spec, policy)
+    except RecursionError:
+        deep = Difference("undecided", "values are nested too deeply to be compared")
+        return Comparison(equal=False, relaxed_equal=False, difference=deep)
+
+
+def _compare(gold: Table, predicted: Table, spec: AnswerSpec, policy: Policy) -> Comparison:
     gold_columns = _columns(gold)
     columns = _columns(predicted)
     expected = expect(gold, gold_columns, spec, policy)
@@ -89,7 +101,7 @@ def expect(
     """Bring a gold's columns into the declared order and decide how each is read."""
     declared = spec.columns or tuple(Column(name) for name in gold.columns)
     if len(declared) != len(gold.columns):
-        raise ValueError(
+        raise UndeclaredError(
             f"the answer declares {len(declared)} columns "
             f"({', '.join(c.name for c in declared)}), but the gold returned "
             f"{len(gold.columns)} ({', '.join(gold.columns)})"
@@ -104,7 +116,7 @@ def expect(
     for key in spec.order_by:
         if names.count(key.column) != 1:
             hint = did_you_mean(key.column, names)
-            raise ValueError(
+            raise UndeclaredError(
                 f"`order_by` names {key.column!r}, which is not one of the answer's columns "
                 f"{', '.join(names)}.{hint}"
             )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from qeval.record import InstanceOutcome
-from qeval.scoring.comparison import compare
+from qeval.scoring.comparison import UndeclaredError, compare
 from qeval.scoring.spec import AnswerSpec, Policy
 from qeval.scoring.table import Table
 from qeval.scoring.verdict import Verdict
@@ -33,7 +33,7 @@ def judge_instance(
         )
     try:
         comparison = compare(gold, execution.table, spec, policy)
-    except ValueError as error:
+    except UndeclaredError as error:
         return InstanceOutcome(instance, Verdict.GOLD_ERROR, kind="gold", message=str(error))
     difference = comparison.difference
     kind = message = ""

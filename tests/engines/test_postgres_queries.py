@@ -225,6 +225,20 @@ def test_dates_that_python_has_not_are_texts(pg: PostgresEngine, pg_instance: In
     )
 
 
+@pytest.mark.parametrize("kind", ["json", "jsonb"])
+def test_documents_that_python_cannot_hold_are_texts(
+    pg: PostgresEngine, pg_instance: Instance, kind: str
+) -> None:
+    digits = "repeat('9', 10000)"
+    deep = "repeat('[', 3000) || repeat(']', 3000)"
+    query = (
+        f"SELECT ({digits})::{kind}, ({deep})::{kind}, '[1]'::{kind} UNION ALL SELECT '1', '2', '3'"
+    )
+    first, second = pg.execute(query, pg_instance, LIMITS).table.rows
+    assert first == ("9" * 10000, "[" * 3000 + "]" * 3000, [1])
+    assert second == (1, 2, 3)
+
+
 def test_columns_of_one_name_and_no_columns(pg: PostgresEngine, pg_instance: Instance) -> None:
     twice = pg.execute("SELECT 1 AS a, 2 AS a WHERE false", pg_instance, LIMITS).table
     assert (twice.columns, twice.rows) == (("a", "a"), ())

@@ -19,7 +19,7 @@ from psycopg.abc import Transformer
 from qeval.engines.base import EngineLostError, Execution, QueryError, QueryLimits
 from qeval.engines.postgres.failures import Failure
 from qeval.engines.postgres.server import StaleSessionError
-from qeval.engines.postgres.values import lenient_adapters
+from qeval.engines.postgres.values import UNREADABLE, lenient_adapters
 from qeval.scoring.table import Table
 
 _PATIENCE_S = 5.0
@@ -135,8 +135,8 @@ class Session:
     def _load(transformer: Transformer, result: pq.abc.PGresult) -> tuple[Any, ...]:
         try:
             row = transformer.load_row(0, tuple)
-        except psycopg.DataError:
-            # PostgreSQL has dates that Python has not (infinity, year 10000, BC): as text.
+        except UNREADABLE:
+            # PostgreSQL has values that Python has not (infinity, year 10000, BC): as text.
             transformer = adapt.Transformer(lenient_adapters())
             transformer.set_pgresult(result)
             row = transformer.load_row(0, tuple)

@@ -19,7 +19,12 @@ _AS_TEXT = (
     "tsrange", "tstzrange", "int4multirange", "int8multirange", "nummultirange",
     "datemultirange", "tsmultirange", "tstzmultirange", "timetz",
 )  # fmt: skip
-_MAY_NOT_FIT = ("date", "timestamp", "timestamptz", "interval", "time")
+_MAY_NOT_FIT = ("date", "timestamp", "timestamptz", "interval", "time", "json", "jsonb")
+
+UNREADABLE = (psycopg.DataError, ValueError, RecursionError, OverflowError)
+"""What a loader raises for a value that Python can't hold: the year 10000, JSON nested ten thousand
+deep or with a number of ten thousand digits.
+"""
 
 
 class Context:
@@ -42,7 +47,7 @@ def adapters() -> Context:
 
 @cache
 def lenient_adapters() -> Context:
-    """For rows holding a date or time that Python can't represent: such a cell is a text."""
+    """For rows holding a value that Python can't represent: such a cell is a text."""
     chosen = AdaptersMap(adapters().adapters)
     for name in _MAY_NOT_FIT:
         chosen.register_loader(name, _ElseText)
@@ -59,5 +64,5 @@ class _ElseText(Loader):
     def load(self, data: Buffer) -> Any:
         try:
             return self._usual.load(data)
-        except psycopg.DataError:
-            return bytes(data).decode()
+        except UNREADABLE:
+            return bytes(data).decode(errors="replace")

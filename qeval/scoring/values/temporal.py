@@ -132,8 +132,12 @@ def epoch_days(year: int, month: int, of_month: int) -> int:
     return 365 * year + year // 4 - year // 100 + year // 400 + into_year - 719_468
 
 
-_DATE = re.compile(r"\d{4}-\d\d-\d\d")
-_DATETIME = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?(.*)", re.DOTALL)
+_LONGEST_DURATION = 200
+"""Characters; no engine writes that many, and Python refuses to read some thousand digits."""
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_DATETIME = re.compile(
+    r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?(.*)", re.DOTALL | re.ASCII
+)
 _ZONE = re.compile(r"\s*(?:Z|[+-]\d\d(?::?\d\d)?)?")
 _DURATION = re.compile(
     r"(?P<sign>-)?P(?=[-\dT])(?:(?P<Y>-?\d+)Y)?(?:(?P<M>-?\d+)M)?(?:(?P<W>-?\d+)W)?"
@@ -168,7 +172,7 @@ def parse_instant(text: str) -> datetime | Instant | None:
 
 def parse_duration(text: str) -> Duration | None:
     """Read an ISO-8601 duration such as `P1Y2M3DT4H5M6.789S`; None for anything else."""
-    found = _DURATION.fullmatch(text)
+    found = _DURATION.fullmatch(text) if len(text) <= _LONGEST_DURATION else None
     if not found:
         return None
     part = {k: int(v) for k, v in found.groupdict(default="0").items() if k not in ("sign", "f")}

@@ -92,15 +92,13 @@ def test_compact_tables_hold_types_keys_and_values() -> None:
 
 
 def test_a_typeql_summary_tells_inheritance_roles_and_cardinalities() -> None:
-    text = (
-        (
-            "define\n  attribute name value string;\n  attribute tier value string @values('a', 'b');\n"
-            "  entity person, owns name @card(0..2), plays work:doer @card(1);\n"
-            "  entity boss sub person, owns tier @key;\n  relation work, relates doer @card(1..);\n"
-        )
-        .replace("value", ", value", 2)
-        .replace(" ,", ",")
-    )
+    text = """define
+  attribute name, value string;
+  attribute tier, value string @values('a', 'b');
+  entity person, owns name @card(0..2), plays work:doer @card(1);
+  entity boss sub person, owns tier @key;
+  relation work, relates doer @card(1..);
+"""
     schema = document("typeql", text)
     lines = schema.text(1).splitlines()
     assert "entity person: name string @card(0..2), plays work:doer @card(1)" in lines

@@ -74,7 +74,7 @@ def test_every_factor_renders_and_changes_the_identity(language: str, factor: st
 @pytest.mark.parametrize("selection", ["fixed", "random", "similar", "diverse"])
 def test_no_example_gives_its_case_away(language: str, selection: str) -> None:
     made = cell(language, "few_shot", f"selection={selection}", "shots=6")
-    bank = {example.id: example for example in SUITE.examples}
+    bank = {example.id: example for example in made.suite.examples}
     for case in made.cases:
         shown = made.strategy.render(case, made.suite, made.language).examples
         assert len(set(shown)) == 6
@@ -155,9 +155,12 @@ def test_translation_shows_the_source_and_the_question_only_if_asked(with_questi
     ],
 )
 def test_a_wrong_factor_is_explained(factor: str, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+    def render() -> None:
         made = cell("sql", "schema_few_shot", factor)
         made.strategy.render(made.cases[0], made.suite, made.language)
+
+    with pytest.raises(InputError, match=told):
+        render()
 
 
 def test_a_strategy_is_one_template_and_one_yaml(tmp_path: Path) -> None:

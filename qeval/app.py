@@ -36,7 +36,10 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status (see `qeval.exit_codes`)."""
+    from qeval.report.console import never_fail_on_a_character
+
     words = list(sys.argv[1:] if argv is None else argv)
+    never_fail_on_a_character()
     try:
         if words and words[0] in COMMANDS:
             module = import_module(f"qeval.commands.{words[0].replace('-', '_')}")
@@ -214,4 +217,5 @@ def distinct_cells(grid: list[list[str]], cells: "list[DictConfig]") -> list[int
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    # `python -m` made a second copy of this module; the launcher reports to the imported one.
+    sys.exit(import_module("qeval.app").main())

@@ -10,12 +10,14 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from qeval.errors import IncompleteError, InputError
 from qeval.prompts.base import Prompt
 from qeval.record import Record
-from qeval.scoring.verdict import Verdict
+
+if TYPE_CHECKING:
+    from qeval.scoring.verdict import Verdict
 
 JOURNAL = "journal.jsonl"
 PROMPTS = "prompts.jsonl"
@@ -69,6 +71,19 @@ class AppendFile:
         return position
 
 
+def _unusable(folder: Path, error: Exception) -> InputError:
+    return InputError(
+        f"can't write in {folder.absolute()}: {error}. Choose a folder of your own with runs_dir=…"
+    )
+
+
+def _held(folder: Path) -> str:
+    return (
+        f"another qeval process is writing {folder}. Wait for it, or stop it; the same "
+        "command goes on from where it is"
+    )
+
+
 class Journal:
     """One cell's journal, open for appending by exactly one process.
 
@@ -79,34 +94,37 @@ class Journal:
     def __init__(self, folder: Path, header: dict[str, Any]) -> None:
         from filelock import FileLock, Timeout
 
-        folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self._lock = FileLock(folder / ".lock")
         try:
+            folder.mkdir(parents=True, exist_ok=True)
             self._lock.acquire(timeout=0)
-        except Timeout:
-            raise InputError(
-                f"another qeval process is writing {folder}. Wait for it, or stop it; the same "
-                "command goes on from where it is"
-            ) from None
+        except (OSError, NotImplementedError) as error:
+            if isinstance(error, Timeout):
+                raise InputError(_held(folder)) from None
+            raise _unusable(folder, error) from error
         with ExitStack() as undo:
             undo.callback(self._lock.release)
-            self._journal = AppendFile(folder / JOURNAL)
-            undo.callback(self._journal.close)
-            self._prompts = AppendFile(folder / PROMPTS)
-            undo.callback(self._prompts.close)
+            try:
+                self._journal = AppendFile(folder / JOURNAL)
+                undo.callback(self._journal.close)
+                self._prompts = AppendFile(folder / PROMPTS)
+                undo.callback(self._prompts.close)
+            except OSError as error:
+                raise _unusable(folder, error) from error
             self._read(header)
             self._close = undo.pop_all()
 
     def _read(self, header: dict[str, Any]) -> None:
-        self._shown = {line["digest"] for _, line in _lines(self.folder / PROMPTS)}
+        self._shown = {line.get("digest") for _, line in _lines(self.folder / PROMPTS)}
         self.done: dict[tuple[str, int], Verdict] = {}
         stored: dict[str, Any] | None = None
         for number, line in _lines(self.folder / JOURNAL):
             if number == 1:
                 stored = line
             elif line.get("type") == "record":
-                self.done[line["case_id"], line["repeat"]] = Verdict(line["verdict"])
+                record = _record(self.folder / JOURNAL, number, line)
+                self.done[record.case_id, record.repeat] = record.verdict
         if stored is None:
             self._journal.append({"type": "cell", **header})
         elif stored.get("key") != header["key"]:
@@ -154,16 +172,28 @@ def read_journal(folder: Path) -> tuple[dict[str, Any], list[Record]]:
         if kind == "cell":
             header = line
         elif kind == "record":
-            try:
-                records[line["case_id"], line["repeat"]] = Record.from_json(line)
-            except (TypeError, ValueError, KeyError) as error:
-                raise InputError(f"{path}:{number}: not a record: {error}") from None
+            record = _record(path, number, line)
+            records[record.case_id, record.repeat] = record
     return header, list(records.values())
+
+
+def _record(path: Path, number: int, line: dict[str, Any]) -> Record:
+    """The record of a journal's line. Raises `InputError` naming the line."""
+    try:
+        record = Record.from_json({key: value for key, value in line.items() if key != "type"})
+        _ = hash((record.case_id, record.repeat))
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise InputError(
+            f"{path}:{number}: not a record ({type(error).__name__}: {error}). Was it written by "
+            "another version of qeval? If it is damaged, delete it: its case is then run again"
+        ) from None
+    return record
 
 
 def read_prompts(folder: Path) -> dict[str, list[list[str]]]:
     """Messages ([role, content]) of every prompt of a cell by digest."""
-    return {line["digest"]: line["messages"] for _, line in _lines(folder / PROMPTS)}
+    lines = [line for _, line in _lines(folder / PROMPTS) if {"digest", "messages"} <= line.keys()]
+    return {line["digest"]: line["messages"] for line in lines}
 
 
 def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

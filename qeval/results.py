@@ -3,11 +3,13 @@
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from qeval.errors import IncompleteError
 from qeval.exit_codes import ExitCode
 from qeval.journal import read_journal
 from qeval.record import Record
@@ -127,8 +129,16 @@ def _missed(cell: "Cell", metrics: CellMetrics) -> list[str]:
 def _replace(path: Path, text: str) -> None:
     """Write a file in one step: a reader sees the old or the new one, never half of it."""
     half = path.with_name(path.name + ".part")
-    half.write_text(text, encoding="utf-8")
-    os.replace(half, path)  # noqa: PTH105
+    try:
+        half.write_text(text, encoding="utf-8", errors="backslashreplace")
+        os.replace(half, path)  # noqa: PTH105
+    except OSError as error:
+        with suppress(OSError):
+            half.unlink(missing_ok=True)
+        raise IncompleteError(
+            f"can't write {path}: {error.strerror or error}. What the journal has is kept; when "
+            "this is repaired, run the same command again"
+        ) from error
 
 
 def _yaml(config: Mapping[str, Any]) -> str:

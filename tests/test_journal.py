@@ -166,3 +166,46 @@ def test_a_folder_of_another_cell_is_refused(tmp_path: Path) -> None:
 def test_a_record_survives_json_unchanged() -> None:
     whole = replace(record("c"), cost_usd=None, query=None, sent={"temperature": 0})
     assert Record.from_json(json.loads(json.dumps(whole.to_json()))) == whole
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ('"verdict":"correct"', '"verdict":"nonsense"'),
+        ('"case_id"', '"case"'),
+        ('"repeat":0', '"repeat":[0]'),
+        ('"outcomes":[{', '"outcomes":[3,{'),
+        ('"tags"', '"labels"'),
+    ],
+)
+def test_a_line_that_is_no_record_is_named(tmp_path: Path, change: tuple[str, str]) -> None:
+    journal = Journal(tmp_path, HEADER)
+    journal.append(record("c1"), PROMPT)
+    journal.close()
+    path = tmp_path / "journal.jsonl"
+    text = path.read_text(encoding="utf-8")
+    assert change[0] in text
+    path.write_text(text.replace(*change), encoding="utf-8")
+    for read in (lambda: Journal(tmp_path, HEADER), lambda: read_journal(tmp_path)):
+        with pytest.raises(InputError, match=r"journal\.jsonl:2: not a record"):
+            read()
+
+
+@pytest.mark.parametrize("name", ["journal.jsonl", "prompts.jsonl", ".lock"])
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / "cell" / name).mkdir(parents=True)
+    with pytest.raises(InputError, match=r"can't write in .*cell"):
+        Journal(tmp_path / "cell", HEADER)
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=r"can't write in .*file"):
+        Journal(tmp_path / "file" / "cell", HEADER)
+
+
+def test_a_foreign_line_among_the_prompts_costs_nothing(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, HEADER)
+    journal.append(record("c1"), PROMPT)
+    journal.close()
+    with (tmp_path / "prompts.jsonl").open("a") as file:
+        file.write('{"a":1}\n')
+    Journal(tmp_path, HEADER).close()
+    assert list(read_prompts(tmp_path)) == [PROMPT.digest]

@@ -27,6 +27,10 @@ def run(
     display and the printed table.
     """
     from qeval.configuration import compose_grid
+    from qeval.errors import InputError
+
+    if isinstance(overrides, str):
+        raise InputError(f"expected a list of overrides, e.g. [{overrides!r}], not a text")
     from qeval.sweep import evaluate_cells
 
     return evaluate_cells(compose_grid(overrides, config_dir), quiet=quiet)

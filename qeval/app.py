@@ -38,7 +38,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status (see `qeval.exit_codes`)."""
     from qeval.report.console import never_fail_on_a_character
 
-    words = list(sys.argv[1:] if argv is None else argv)
+    given = sys.argv[1:] if argv is None else argv
+    # Without a locale Python takes the bytes of 陈静 apart; what people type is UTF-8 anyway.
+    words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in given]
     never_fail_on_a_character()
     try:
         if words and words[0] in COMMANDS:

@@ -110,12 +110,24 @@ def build_cell(config: "DictConfig", suites: dict[str, Suite] | None = None) -> 
         limits=typed(QueryLimits, values["limits"], "limits."),
         repeats=whole(values, "repeats", least=1),
         weights=scoring["weights"],
-        thresholds={
-            str(metric): check(float, bound, f"fail_under.{metric}")
-            for metric, bound in (values.get("fail_under") or {}).items()
-            if bound is not None
-        },
+        thresholds=_thresholds(values.get("fail_under") or {}),
     )
+
+
+def _thresholds(asked: Any) -> dict[str, float]:
+    if not isinstance(asked, Mapping):
+        raise InputError(
+            f"fail_under must name a metric, e.g. fail_under.execution_accuracy=0.7, not {asked!r}"
+        )
+    bounds = {
+        str(metric): check(float, bound, f"fail_under.{metric}")
+        for metric, bound in asked.items()
+        if bound is not None
+    }
+    for metric, bound in bounds.items():
+        if bound > 1:
+            raise InputError(f"fail_under.{metric} must be a share from 0 to 1, not {bound:g}")
+    return bounds
 
 
 def build_engine(engine_config: Mapping[str, Any]) -> Engine:
@@ -172,7 +184,8 @@ def construct(values: Mapping[str, Any], group: str, without: Sequence[str] = ()
         if isinstance(cause, InputError):
             raise cause from None
         reason = cause if cause is not None else error
-        raise InputError(f"{group}: {str(reason).splitlines()[0]}") from error
+        lines = [line.strip() for line in str(reason).splitlines() if line.strip()]
+        raise InputError(f"{group}: {' '.join(lines[:2])}") from error
 
 
 def redact(value: Any, name: str = "") -> Any:

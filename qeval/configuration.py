@@ -49,7 +49,9 @@ def plain(config: "DictConfig") -> dict[str, Any]:
     try:
         container = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
     except OmegaConfBaseException as error:
-        raise InputError(f"configuration: {_first_line(error)}") from None
+        key = getattr(error, "full_key", None)
+        where = f"{key}: " if key else ""
+        raise InputError(f"configuration: {where}{_first_line(error)}") from None
     assert isinstance(container, dict)
     return {str(key): value for key, value in container.items()}
 
@@ -78,6 +80,7 @@ def explained(overrides: Sequence[str]) -> Iterator[None]:
     """Turn what Hydra and OmegaConf raise for a wrong configuration into `InputError`."""
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
+    from yaml import YAMLError
 
     try:
         yield
@@ -85,6 +88,20 @@ def explained(overrides: Sequence[str]) -> Iterator[None]:
         raise InputError(_explain(error, overrides)) from error
     except OmegaConfBaseException as error:
         raise InputError(f"configuration: {_first_line(error)}") from error
+    except YAMLError as error:
+        raise InputError(f"configuration: {_place(error)}") from error
+    except ValueError as error:
+        if not str(error).startswith("Only one of --"):
+            raise
+        raise InputError(f"{error}. For one cell of a sweep: --cfg without -m") from error
+
+
+def _place(error: Exception) -> str:
+    """Where a YAML file is broken, and how."""
+    mark = getattr(error, "problem_mark", None)
+    if mark is None:
+        return f"not YAML: {_first_line(error)}"
+    return f"{mark.name}:{mark.line + 1}: not YAML: {getattr(error, 'problem', error)}"
 
 
 def _explain(error: Exception, overrides: Sequence[str]) -> str:
@@ -93,7 +110,8 @@ def _explain(error: Exception, overrides: Sequence[str]) -> str:
     if isinstance(error, OverrideParseException):
         return (
             f"can't read the override {error.override!r}: {_first_line(error)}\n"
-            "Values with , = % | # or spaces need quotes inside quotes: 'key=\"a,b\"'."
+            "Values with , = % | # spaces, or letters beyond a-z, need quotes inside quotes: "
+            "'key=\"a,b\"'."
         )
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, option = str(error.missing_cfg_file).rpartition("/")
@@ -101,6 +119,12 @@ def _explain(error: Exception, overrides: Sequence[str]) -> str:
         return (
             f"{group or 'configuration'} has no option {option!r}."
             f"{did_you_mean(option, known)} It has: {', '.join(known)}"
+        )
+    ambiguous = re.match(r"Ambiguous value for argument '([^=']+)=", str(error))
+    if ambiguous:
+        return (
+            f"Ambiguous value: several values for {ambiguous[1]} are a sweep: qeval -m "
+            f"{' '.join(overrides)}. For one list write {ambiguous[1]}=[…]"
         )
     word = _unknown_word(str(error))
     if word is None:

@@ -59,13 +59,14 @@ def _list(form: str) -> int:
 
         sys.stdout.writelines(json.dumps(asdict(holding)) + "\n" for holding in holdings)
         return ExitCode.DONE
-    from rich.console import Console
     from rich.table import Table
+
+    from qeval.report.console import output
 
     table = Table("kind", "what", "count", "size", title=str(cache_dir()), title_justify="left")
     for holding in holdings:
         table.add_row(holding.kind, holding.item, f"{holding.count:,}", _size(holding.bytes))
-    Console().print(table if holdings else f"nothing is kept in {cache_dir()}")
+    output().print(table if holdings else f"nothing is kept in {cache_dir()}")
     return ExitCode.DONE
 
 

@@ -60,16 +60,17 @@ def _guarded(check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
 
 
 def _show(findings: Sequence[Finding]) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from qeval.report.console import output
 
     colours = {"ok": "green", "note": "yellow", "missing": "red"}
     table = Table("", "", "", box=None, show_header=False)
     for finding in findings:
         mark = Text(finding.state, style=colours[finding.state])
         table.add_row(mark, finding.about, Text(finding.text, overflow="fold"))
-    Console().print(table)
+    output().print(table)
 
 
 def _python() -> Iterator[Finding]:

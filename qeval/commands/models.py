@@ -59,8 +59,9 @@ def _list(form: str, config_dir: str | None) -> int:
             for model in found
         )
         return ExitCode.DONE
-    from rich.console import Console
     from rich.table import Table
+
+    from qeval.report.console import output
 
     table = Table(box=None, pad_edge=False)
     table.add_column("model=", no_wrap=True)
@@ -69,7 +70,7 @@ def _list(form: str, config_dir: str | None) -> int:
     for model in found:
         key = ("set" if model.ready else "not set") if model.key else "-"
         table.add_row(model.name, key, "\n".join(_facts(model)))
-    Console().print(table)
+    output().print(table)
     return ExitCode.DONE
 
 

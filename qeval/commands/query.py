@@ -21,10 +21,12 @@ def main(argv: Sequence[str]) -> int:
     )
     parser.add_argument("language", help="sql, cypher or typeql")
     parser.add_argument("query", help="the query; - reads it from standard input")
-    parser.add_argument("overrides", nargs="*", metavar="key=value")
+    parser.add_argument("overrides", nargs="*", default=[], metavar="key=value")
     parser.add_argument("--instance", default="base", help="base, variant-1, variant-2, …")
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table")
-    parser.add_argument("--max-shown", type=int, default=50, help="rows a table shows (50)")
+    parser.add_argument(
+        "--max-shown", type=int, default=50, metavar="N", help="rows a table shows (default: 50)"
+    )
     options = parser.parse_args(argv)
 
     from qeval.cells import build_engine
@@ -46,6 +48,10 @@ def main(argv: Sequence[str]) -> int:
         return ExitCode.MISSED
     finally:
         engine.stop()
+    if options.format != "table":
+        from qeval.report.console import data_in_utf8
+
+        data_in_utf8()
     if options.format == "json":
         _as_json(execution)
     elif options.format == "csv":
@@ -81,15 +87,16 @@ def _cells(character: str) -> int:
 
 
 def _as_table(execution: "Execution", cell: "Cell", where: str, max_shown: int) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console()
+    from qeval.report.console import output
+
+    console = output()
     result = execution.table
     table = Table()
     for name in result.columns:
-        table.add_column(Text(name))
+        table.add_column(Text(name), overflow="fold")
     for row in result.rows[:max_shown]:
         table.add_row(*(_cell(value) for value in row))
     if result.columns:

@@ -82,7 +82,9 @@ def _recorded_cell(folder: Path, changes: Sequence[str], into: Path) -> "tuple[C
     header, records = read_journal(folder)
     config: Any = OmegaConf.create(header["config"])
     for change in changes:
-        key, _, _ = change.partition("=")
+        key, sign, _ = change.partition("=")
+        if not sign:
+            raise InputError(f"--set {change}: expected KEY=VALUE, e.g. --set scoring.variants=3")
         if OmegaConf.select(config, key, default=_ABSENT) is _ABSENT:
             raise InputError(f"--set {change}: the cell's configuration has no key {key!r}")
     config = OmegaConf.merge(config, OmegaConf.from_dotlist(list(changes)))
@@ -113,10 +115,11 @@ def _changes(old: "list[Record]", new: "list[Record]") -> "Iterator[tuple[Record
 
 
 def _show(changes: "Sequence[tuple[str, Record, Record]]", total: int) -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console()
+    from qeval.report.console import output
+
+    console = output()
     console.print(f"{total - len(changes)} of {total} verdicts reproduced, {len(changes)} changed")
     if changes:
         table = Table("cell", "case", "was", "is", "message")

@@ -60,10 +60,11 @@ def _held(server: "WarmServer") -> list[str] | None:
 def _show(rows: Sequence[dict[str, object]]) -> None:
     from datetime import timedelta
 
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console()
+    from qeval.report.console import output
+
+    console = output()
     if not rows:
         console.print("nothing is up; qeval up starts an engine and keeps it")
         return

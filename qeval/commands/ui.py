@@ -52,6 +52,8 @@ def main(argv: Sequence[str]) -> int:
 
 def _serve(uri: str, port: int, *, browse: bool) -> int:
     port = _free_port(port)
+    # It takes seconds, on a busy machine many: silence would look like a hang.
+    print("starting the MLflow UI …", file=sys.stderr, flush=True)  # noqa: T201
     command = [sys.executable, "-m", "mlflow", "server"]
     command += ["--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
     signal.signal(signal.SIGTERM, _interrupt)
@@ -96,9 +98,10 @@ def _free_port(wanted: int) -> int:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", wanted))
-        except OSError as error:
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or "expected 1 to 65535"
             raise InputError(
-                f"can't listen on port {wanted}: {error.strerror}. Leave --port out for a free one"
+                f"can't listen on port {wanted}: {reason}. Leave --port out for a free one"
             ) from None
         return int(probe.getsockname()[1])
 

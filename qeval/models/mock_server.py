@@ -122,9 +122,10 @@ class MockServer:
         handler = type("Handler", (_Handler,), {"mock": self})
         try:
             self._http = ThreadingHTTPServer((host, port), handler)
-        except OSError as error:
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or "expected 0 to 65535"
             raise InputError(
-                f"mock-server can't listen on {host}:{port}: {error.strerror}. Choose another "
+                f"mock-server can't listen on {host}:{port}: {reason}. Choose another "
                 "port, or --port 0 for a free one"
             ) from None
         self._http.daemon_threads = True

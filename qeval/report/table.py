@@ -41,9 +41,9 @@ Column = tuple[str, Callable[["CellResult"], str]]
 
 def print_results(result: "SweepResult", console: "Console | None" = None) -> None:
     """Print the table, the failure classes, the notes and where everything was written."""
-    from rich.console import Console
+    from qeval.report.console import output
 
-    console = Console(highlight=False) if console is None else console
+    console = output(whole_lines=False) if console is None else console
     if not _unicode(console) and isinstance(console.file, TextIOWrapper):
         console.file.reconfigure(errors="replace")  # a name in another script must not end the run
     console.print()

@@ -10,6 +10,7 @@ from qeval.suite import Case, Suite
 
 _FILTERS = ("levels", "tags", "ids", "sources", "representative", "limit")
 _NUMBERS = ("representative", "limit")
+SHOWN = 40  # existing words that an error names
 
 
 def select_cases(
@@ -105,7 +106,8 @@ def _known(key: str, wanted: Sequence[str], existing: Sequence[str]) -> None:
     options = sorted(set(existing))
     for word in wanted:
         if word not in options:
+            more = f" and {len(options) - SHOWN} more" if len(options) > SHOWN else ""
             raise InputError(
-                f"difficulty.{key}: no case has {word!r}; there are {', '.join(options[:40])}."
-                f"{did_you_mean(word, options)}"
+                f"difficulty.{key}: no case has {word!r}; there are {', '.join(options[:SHOWN])}"
+                f"{more}.{did_you_mean(word, options)}"
             )

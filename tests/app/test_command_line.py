@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from qeval import run
+from qeval.errors import InputError
 from qeval.suites import load_suite
 from tests.conftest import Run
 
@@ -86,7 +88,14 @@ def test_lost_answers_are_exit_3_and_asked_again(qeval: Run) -> None:
         (["limits.timeout_s=soon"], "limits.timeout_s must be a number, not 'soon'"),
         (["limits.timeout_s=-1"], "limits.timeout_s must be a number of at least 0"),
         (["backend=lokky"], "Did you mean 'loky'?"),
-        (["model=gold,mock"], "Ambiguous value"),
+        (["model=gold,mock"], "are a sweep: qeval -m model=gold,mock"),
+        (["fail_under=3"], "fail_under must name a metric"),
+        (["fail_under.valid=70"], "fail_under.valid must be a share from 0 to 1, not 70"),
+        (["runs_dir=läufe"], "letters beyond a-z, need quotes"),
+        (["difficulty.tags=[zz]"], " and "),
+        (["-m", "model=gold", "difficulty.limit=1,2", "--cfg", "job"], "--cfg without -m"),
+        (["runs_dir=/proc/none"], "Choose a folder of your own with runs_dir="),
+        (["+model.nope=1"], "unexpected keyword argument 'nope'"),
         (["a b=3"], "can't read the override"),
         (["model=replay"], "model.file="),
         (["difficulty.ids=[ec-zz]"], "no case has 'ec-zz'"),
@@ -148,6 +157,53 @@ def test_a_folder_of_own_options_is_searched(tmp_path: Path, qeval: Run) -> None
     first = json.loads(prompts.read_text(encoding="utf-8").splitlines()[0])
     assert first["messages"][0] == ["system", "Be terse."]
     assert first["messages"][1][1].startswith("Question: ")
+
+
+def test_a_broken_option_of_ones_own_is_placed(tmp_path: Path, qeval: Run) -> None:
+    folder = tmp_path / "conf" / "model"
+    folder.mkdir(parents=True)
+    (folder / "broken.yaml").write_text("name: [\n", encoding="utf-8")
+    (folder / "absent.yaml").write_text("_target_: nope.Nope\nname: a\n", encoding="utf-8")
+    broken = qeval("-cd", "conf", "model=broken")
+    assert "broken.yaml:2: not YAML: expected the node content" in broken.stderr
+    absent = qeval("-cd", "conf", "model=absent")
+    assert "No module named 'nope'" in absent.stderr
+    for done in (broken, absent):
+        assert done.returncode == 2
+        assert "Traceback" not in done.stderr
+
+
+def test_a_terminal_without_unicode_shows_what_it_can(qeval: Run) -> None:
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    told = qeval("--help", **ascii_only)
+    assert told.returncode == 0
+    assert "Configuration groups" in told.stdout
+    name = "SELECT '陈静' AS name"
+    table = qeval("query", "sql", name, **ascii_only)
+    assert (table.returncode, "??" in table.stdout) == (0, True)
+    data = qeval("query", "sql", name, "--format", "csv", **ascii_only)
+    assert data.stdout == "name\n陈静\n"
+
+
+def test_a_table_in_a_pipe_is_whole(qeval: Run) -> None:
+    columns = ", ".join(f"'{'x' * 30}{number}' AS a{number}" for number in range(9))
+    done = qeval("query", "sql", f"SELECT {columns}", COLUMNS="")
+    assert done.returncode == 0, done.stderr
+    assert all(f"{'x' * 30}{number}" in done.stdout for number in range(9))
+
+
+def test_wrong_use_of_a_command_is_explained(qeval: Run) -> None:
+    asked = qeval("query")
+    assert "required: language, query\n" in asked.stderr
+    for words in (["mock-server", "--port", "80000"], ["rescore", "x", "--set", "y"]):
+        done = qeval(*words)
+        assert done.returncode == 2
+        assert "Traceback" not in done.stderr
+
+
+def test_a_text_is_no_list_of_overrides() -> None:
+    with pytest.raises(InputError, match="expected a list of overrides"):
+        run("model=gold")
 
 
 def test_keys_and_passwords_reach_no_file(tmp_path: Path, qeval: Run) -> None:

@@ -19,9 +19,11 @@ from qeval.exit_codes import ExitCode
 from qeval.journal import Journal, read_journal
 from qeval.models.base import NeedsCases
 from qeval.models.budget import Budget, BudgetReachedError, budgeted
-from qeval.models.tokens import window_of
+from qeval.models.tokens import counter, window_of
 from qeval.pipeline import Answered, Bench, run_case
-from qeval.prompts.budget import check_window
+from qeval.prompts.budget import WARN_ABOVE, check_window, measure, warning
+from qeval.prompts.labels import strategy_label
+from qeval.prompts.template import rough_tokens
 from qeval.results import CellResult, SweepResult, close_cell
 from qeval.settings import check
 from qeval.suite import Case, Instance, Suite
@@ -92,6 +94,7 @@ def evaluate(cells: Sequence[Cell], *, quiet: bool = False) -> SweepResult:
         for cell in cells:
             stack.callback(cell.model.close)
         _preflight(cells)
+        long_prompts = _long_prompts(cells)
         tracker = _construct_tracker(settings)
         stack.callback(tracker.abandon)
         tracker.warm_up()
@@ -100,9 +103,12 @@ def evaluate(cells: Sequence[Cell], *, quiet: bool = False) -> SweepResult:
         budget = _give_budget(settings, opened.values())
         tracker.open(_sweep_name(opened), [open_cell.folder for open_cell in opened.values()])
         run = _Run(list(opened.values()), stop, tracker, settings, quiet=quiet)
+        run.notes += long_prompts
         before = run.fingerprints()
         run.work()
-        if run.fingerprints() != before:
+        after = run.fingerprints()
+        # One that could not be taken says so itself; it is no sign of a change.
+        if any(before[key] != after[key] for key in before.keys() & after.keys()):
             run.notes.append(
                 "THE DATA CHANGED during this sweep: a query got past the read-only walls, or "
                 "someone wrote to the database. Do not trust these results."
@@ -119,7 +125,7 @@ def evaluate(cells: Sequence[Cell], *, quiet: bool = False) -> SweepResult:
         run.notes.append(tracked.warning)
     results = {open_cell.key: run.results[open_cell.key] for open_cell in opened.values()}
     result = SweepResult(
-        cells=tuple(results[key] for key in keys),
+        cells=tuple(_as_asked(results[key], cell) for key, cell in zip(keys, cells, strict=True)),
         exit_code=run.exit_code(),
         notes=tuple(run.notes),
         tracking=tracked.where,
@@ -299,6 +305,30 @@ def _preflight(cells: Sequence[Cell]) -> None:
         raise InputError("\n".join(dict.fromkeys(problems)))
 
 
+_ASKS_NOBODY = ("gold", "replay", "mock")
+
+
+def _long_prompts(cells: Sequence[Cell]) -> list[str]:
+    """What to say of cells whose first prompt has more than 2,000 tokens, once a kind of prompt."""
+    said: dict[str, str] = {}
+    for cell in cells:
+        if cell.model.identity().get("adapter") in _ASKS_NOBODY:
+            continue
+        prompt = cell.strategy.render(cell.cases[0], cell.suite, cell.language)
+        kind = f"{cell.language.name} · {strategy_label(cell.composed['prompt_strategy'])}"
+        # The rule of thumb keeps tokenizers out of runs whose prompts are clearly small.
+        if kind in said or rough_tokens(prompt) < WARN_ABOVE * _CLEARLY:
+            continue
+        count = counter(cell.model)
+        found = warning(measure(prompt, count), count)
+        if found:
+            said[kind] = f"prompts of {kind}: {found}"
+    return list(said.values())
+
+
+_CLEARLY = 0.7  # the rule of thumb may be off by so much
+
+
 def _start_engines(cells: Sequence[Cell], stack: ExitStack) -> dict[str, Bench]:
     """Start each distinct engine once and load every instance that a cell needs."""
     benches: dict[str, Bench] = {}
@@ -382,11 +412,19 @@ def _header(cell: Cell, key: str, bench: Bench) -> dict[str, Any]:
     }
 
 
+def _as_asked(result: CellResult, cell: Cell) -> CellResult:
+    """The result under the names of the cell that asked: cells alike in content share a folder."""
+    if result.name == cell.name:
+        return result
+    return replace(result, name=cell.name, header={**result.header, "config": cell.config})
+
+
 def _sweep_name(opened: Mapping[str, _OpenCell]) -> str:
-    """The same set of cells is the same sweep, so that a resumed one finds its parent run."""
+    """The same set of folders is the same sweep, so that a resumed one finds its parent run."""
     import hashlib
 
-    return hashlib.sha256(" ".join(sorted(opened)).encode()).hexdigest()[:12]
+    folders = sorted(f"{open_cell.cell.name} {key}" for key, open_cell in opened.items())
+    return hashlib.sha256("\n".join(folders).encode()).hexdigest()[:12]
 
 
 def _construct_tracker(settings: Mapping[str, Any]) -> Any:

@@ -3,7 +3,7 @@
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,6 +35,8 @@ LONG = {HEADLINE: "execution accuracy", "syntax_pass": "syntax pass"}
 LEVELS = ("easy", "medium", "hard")
 TOP_FAILURES = 6
 LISTED_FOLDERS = 4
+SHOWN_ERRORS = 3
+ERROR_LENGTH = 300  # characters of a reason
 
 Column = tuple[str, Callable[["CellResult"], str]]
 
@@ -115,14 +117,14 @@ def _further(cell: "CellResult") -> list[str]:
 def _print_grid(console: "Console", cells: Sequence["CellResult"]) -> None:
     """Several cells: one row each; what all have in common is said once, above."""
     absent = _absent(console)
-    rows = {cell.key: _choices(cell) for cell in cells}
+    rows = {(cell.key, cell.name): _choices(cell) for cell in cells}
     varying = [c for c in CHOICES if len({row[c] for row in rows.values()}) > 1]
     settings = _swept_settings(cells, rows)
     same = next(iter(rows.values()))
     common = [f"{_title(c)} {same[c]}" for c in CHOICES if c not in varying and same[c]]
     console.print(f"{len(cells)} cells", style="bold")
     identity: list[Column] = [
-        (_title(c), lambda cell, c=c: rows[cell.key][c])  # type: ignore[misc]
+        (_title(c), lambda cell, c=c: rows[cell.key, cell.name][c])  # type: ignore[misc]
         for c in varying or (["model"] if not settings else [])
     ]
     identity += [
@@ -261,10 +263,23 @@ def _print_failures(console: "Console", cells: Sequence["CellResult"]) -> None:
     console.print(f"failures: {text}", markup=False)
     if detail:
         console.print(f"  of kind: {', '.join(detail)}", markup=False)
+    for line in _first_errors(cells):
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def _first_errors(cells: Sequence["CellResult"]) -> Iterator[str]:
+    """What kept cases from being counted, each reason once: a person has to act on it."""
+    reasons: Counter[str] = Counter()
+    for cell in cells:
+        if cell.errors:
+            uncounted = (r for r in cell.records if not r.verdict.counted)
+            reasons.update(f"{r.verdict}: {r.message.partition(chr(10))[0]}" for r in uncounted)
+    for reason, count in reasons.most_common(SHOWN_ERRORS):
+        yield f"  {reason[:ERROR_LENGTH]}" + (f" ({count} times)" if count > 1 else "")
 
 
 def _print_places(console: "Console", result: "SweepResult") -> None:
-    folders = [cell.folder for cell in result.cells]
+    folders = list(dict.fromkeys(cell.folder for cell in result.cells))
     console.print()
     if len(folders) <= LISTED_FOLDERS:
         for folder in folders:
@@ -303,12 +318,12 @@ def _choices(cell: "CellResult") -> dict[str, str]:
 
 
 def _swept_settings(
-    cells: Sequence["CellResult"], rows: Mapping[str, Mapping[str, str]]
+    cells: Sequence["CellResult"], rows: Mapping[tuple[str, str], Mapping[str, str]]
 ) -> list[str]:
     """Dotted keys whose values differ between cells that made the same choices."""
     alike: dict[tuple[str, ...], list[dict[str, object]]] = {}
     for cell in cells:
-        choices = tuple(rows[cell.key].values())
+        choices = tuple(rows[cell.key, cell.name].values())
         alike.setdefault(choices, []).append(_leaves(cell.header.get("config", {})))
     keys: dict[str, None] = {}
     for same in alike.values():
@@ -332,7 +347,7 @@ def _facts(cell: "CellResult") -> str:
     chosen = _choices(cell)
     missing = f", {cell.records_missing} missing" if cell.records_missing else ""
     errors = f", {cell.errors} errors" if cell.errors else ""
-    cases = f"{cell.done} cases{missing}{errors}"
+    cases = f"{cell.done} case{'' if cell.done == 1 else 's'}{missing}{errors}"
     return f"suite {chosen['suite']}, {cases}, executed on {chosen['engine']}"
 
 

@@ -1,6 +1,7 @@
 """The result table: right numbers, nothing unmeasured shown as zero, readable when narrow."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ def cell(
 ) -> CellResult:
     groups = {"model": model, "language": "sql", "prompt_strategy": strategy}
     names = {**groups, "difficulty": "all", "suite": "shop"}
-    return CellResult(
+    result = CellResult(
         name=f"{model}-sql",
         key=f"{model}{strategy}",
         folder=Path("/elsewhere/runs") / model,
@@ -48,6 +49,8 @@ def cell(
         done=len(records),
         errors=sum(not r.verdict.counted for r in records),
     )
+    result.__dict__["records"] = records  # no journal behind it
+    return result
 
 
 def shown(*cells: CellResult, width: int = 160, **changes: Any) -> list[str]:
@@ -126,7 +129,7 @@ def test_incomplete_sweep_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> 
     assert lines[-1].startswith(
         "interrupted: 1 of 4 cases are recorded. To go on: qeval -m model=a,b"
     )
-    assert "suite shop, 1 cases, 3 missing" in "\n".join(lines)
+    assert "suite shop, 1 case, 3 missing" in "\n".join(lines)
 
 
 def test_cell_without_a_counted_case_shows_no_zero() -> None:
@@ -146,3 +149,23 @@ def test_terminal_without_unicode_is_served_too() -> None:
     lines = binary.getvalue().decode("ascii").splitlines()
     assert row(lines, "execution accuracy")[-1] == "0.21-1.00"
     assert b"?? - sql - zero_shot - all" in binary.getvalue()
+
+
+def test_errors_say_why_once() -> None:
+    lost = [
+        record("c1", Verdict.INFRA_ERROR, message="no answer from http://x: connection refused"),
+        record("c2", Verdict.INFRA_ERROR, message="no answer from http://x: connection refused"),
+    ]
+    lines = shown(cell("one", lost))
+    told = [line for line in lines if "connection refused" in line]
+    assert told == ["  infra_error: no answer from http://x: connection refused (2 times)"]
+
+
+def test_cells_alike_in_content_keep_the_names_they_were_asked_by() -> None:
+    first = cell("one", [record("c1", Verdict.CORRECT)])
+    config = {**first.header["config"], "difficulty": {"name": "easy"}}
+    second = replace(first, name="two", header={**first.header, "config": config})
+    lines = shown(first, second)
+    assert row(lines, "all ")[:2] == ["1", "1.000"]
+    assert row(lines, "easy ")[:2] == ["1", "1.000"]
+    assert sum("written:" in line for line in lines) == 1

@@ -213,27 +213,39 @@ class LlamaServer:
         if self._server is None:
             raise ModelError("the local model was closed")
         try:
-            if self._connection is None:
-                self._connection = HTTPConnection(self._address, timeout=self._settings.timeout_s)
-            headers = {
-                "Content-Type": "application/json",
-                "Authorization": f"Bearer {self._token}",
-            }
-            self._connection.request("POST", path, json.dumps(body), headers)
-            response = self._connection.getresponse()
-            answer: dict[str, Any] = json.loads(response.read())
+            kept = self._connection is not None
+            try:
+                status, answer = self._exchange(path, body)
+            except ConnectionError:
+                # The server closes a connection that was idle for some seconds: that is no failure.
+                if not kept:
+                    raise
+                self._hang_up()
+                status, answer = self._exchange(path, body)
         except (OSError, HTTPException, ValueError) as error:
-            if self._connection is not None:
-                self._connection.close()
-            self._connection = None
+            self._hang_up()
             raise ModelError(
                 f"the local model gave no answer within {self._settings.timeout_s:g} s "
                 f"({type(error).__name__}: {error})"
             ) from None
-        if response.status >= _CONTEXT_ERROR:
+        if status >= _CONTEXT_ERROR:
             message = answer.get("error", {}).get("message", answer)
             raise ModelError(f"the local model refused {path}: {message}", retryable=False)
         return answer
+
+    def _exchange(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        if self._connection is None:
+            self._connection = HTTPConnection(self._address, timeout=self._settings.timeout_s)
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self._token}"}
+        self._connection.request("POST", path, json.dumps(body), headers)
+        response = self._connection.getresponse()
+        answer: dict[str, Any] = json.loads(response.read())
+        return response.status, answer
+
+    def _hang_up(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
 
 
 def _states_folder() -> Path:

@@ -1,0 +1,145 @@
+"""What schema linking keeps and cuts; a grid of mock models; the same grid after kill -9.
+
+python benchmarks/bench_strategies.py linking
+python benchmarks/bench_strategies.py grid [lang=sql,cypher,typeql]
+python benchmarks/bench_strategies.py resume [lang=sql,cypher,typeql]
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+GRID = [
+    "-m",
+    "model=mock",
+    "model.seed=0,1,2,3",
+    "prompt_strategy=zero_shot,few_shot,schema_few_shot",
+]
+_TIMES = ("finished_at", "generation_s", "execution_s", "seconds")
+
+
+def linking() -> None:
+    """Share of declared tables, labels and types kept; share of the schema's tokens cut."""
+    from qeval.models.tokens import _counting
+    from qeval.prompts.schema import document
+    from qeval.prompts.schema.linking import LinkingSettings
+    from qeval.prompts.template import linker
+    from qeval.suites import load_suite
+
+    suite = load_suite("ecommerce")
+    count = _counting("cl100k_base")
+    settings = LinkingSettings(least=2, share=0.1)
+    print("language  asked  declared  kept     cut: easy  medium    hard  (tokens, long form)")
+    for language in suite.languages:
+        schema = document(language, suite.schema_text[language])
+        whole = count(schema.text(0))
+        for asked in suite.question_languages:
+            find = linker(suite, language, asked)
+            declared = kept = 0
+            left: dict[str, list[float]] = defaultdict(list)
+            for case in suite.cases:
+                if language not in case.scope:
+                    continue
+                names = find.link(case.question[asked], settings)
+                declared += len(case.scope[language])
+                kept += sum(name in names for name in case.scope[language])
+                left[case.difficulty].append(count(schema.text(0, names)) / whole)
+            cut = [1 - sum(left[lv]) / len(left[lv]) for lv in ("easy", "medium", "hard")]
+            share = kept / declared
+            print(
+                f"{language:<9} {asked:<6} {declared:>8}  {share:>6.1%}  "
+                + "  ".join(f"{part:>8.1%}" for part in cut)
+            )
+
+
+def grid(words: list[str], folder: Path) -> None:
+    """4 models × languages × 3 strategies × all cases, with MLflow on."""
+    started = time.perf_counter()
+    process = _start(words, folder)
+    process.wait()
+    seconds = time.perf_counter() - started
+    found = _records(folder)
+    print(f"{len(found):,} generations in {seconds:.1f} s wall, exit status {process.returncode}")
+    print(f"{_runs(folder)} cell runs in MLflow")
+
+
+def resume(words: list[str], folder: Path) -> None:
+    """Kill the grid in the middle, run it again, compare with an undisturbed one."""
+    plain = folder / "plain"
+    killed = folder / "killed"
+    for place in (plain, killed):
+        place.mkdir()
+    _start(words, plain).wait()
+    wanted = _records(plain)
+    process = _start(words, killed)
+    while len(_records(killed)) < len(wanted) // 3 and process.poll() is None:
+        time.sleep(0.5)
+    process.kill()
+    process.wait()
+    survived = len(_records(killed))
+    code = _start(words, killed).wait()
+    found = _records(killed)
+    print(f"killed after {survived:,} of {len(wanted):,} records; resumed: exit status {code}")
+    print("records identical (but for times):", found == wanted)
+    print(f"  missing {len(wanted.keys() - found.keys())}, more {len(found.keys() - wanted.keys())}")
+    for place in wanted.keys() & found.keys():
+        fields = [key for key in wanted[place] if wanted[place][key] != found[place].get(key)]
+        if fields:
+            print("  differs:", *place, fields)
+
+
+def _start(words: list[str], folder: Path) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-m", "qeval.app", *GRID, *words]
+    with (folder / "output.txt").open("ab") as output:
+        return subprocess.Popen(command, cwd=folder, stdout=output, stderr=output)
+
+
+def _records(folder: Path) -> dict[tuple[str, str, int], Any]:
+    found = {}
+    for journal in sorted(folder.glob("runs/*/journal.jsonl")):
+        for line in journal.read_text(encoding="utf-8").splitlines():
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue  # half written
+            if record["type"] == "record":
+                place = (journal.parent.name, record["case_id"], record["repeat"])
+                found[place] = _timeless(record)
+    return found
+
+
+def _timeless(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _timeless(inner) for key, inner in value.items() if key not in _TIMES}
+    return [_timeless(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _runs(folder: Path) -> int:
+    from mlflow import MlflowClient
+
+    client = MlflowClient(f"sqlite:///{folder}/mlruns/mlflow.db")
+    experiments = [experiment.experiment_id for experiment in client.search_experiments()]
+    return len(client.search_runs(experiments, "tags.`qeval.kind` = 'cell'", max_results=1000))
+
+
+def main() -> None:
+    """Run what the first word says; the others are overrides."""
+    what, words = sys.argv[1], sys.argv[2:]
+    if not any(word.startswith("lang") for word in words):
+        words.append("lang=sql,cypher,typeql")
+    with tempfile.TemporaryDirectory() as folder:
+        if what == "linking":
+            linking()
+        elif what == "grid":
+            grid(words, Path(folder))
+        else:
+            resume(words, Path(folder))
+
+
+if __name__ == "__main__":
+    main()

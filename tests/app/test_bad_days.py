@@ -109,6 +109,24 @@ def test_a_killed_engine_is_brought_back_once(tmp_path: Path, undisturbed: dict[
     assert metrics(cell) == undisturbed
 
 
+def test_an_engine_that_is_lost_again_is_told_as_that(
+    tmp_path: Path, undisturbed: dict[str, Any]
+) -> None:
+    process = start(tmp_path, *SLOW)
+    cell = wait_for_records(tmp_path, 2)
+    kill_postgres_of(process.pid)
+    wait_for_records(tmp_path, 5)
+    kill_postgres_of(process.pid)
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 3, output
+    assert "To go on: qeval model=mock" in " ".join(output.split())
+    assert "THE DATA CHANGED" not in output
+    again = start(tmp_path, *SLOW)
+    assert again.wait(timeout=120) == 0
+    again.communicate()
+    assert metrics(cell) == undisturbed
+
+
 def test_no_server_outlives_a_killed_run(tmp_path: Path) -> None:
     process = start(tmp_path, *SLOW)
     wait_for_records(tmp_path, 2)

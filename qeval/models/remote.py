@@ -265,11 +265,15 @@ def _said(message: Any) -> str | None:
     return text
 
 
+_SECRET = re.compile(r"(key|token|secret|password|sig|signature|code)=", re.IGNORECASE)
+"""Parameters of an address that hold a key somewhere: it would be in every journal and message."""
+
+
 def _check_url(text: str) -> None:
     url = urlsplit(text)
-    if url.username or url.password:
+    if url.username or url.password or _SECRET.search(url.query):
         raise InputError(
-            "model.base_url must not hold a user name or password; put the key into an "
+            "model.base_url must not hold a user name, password or key; put the key into an "
             "environment variable and name it: model.key_env=MY_KEY"
         )
     if url.scheme not in ("http", "https") or not url.hostname:

@@ -272,6 +272,7 @@ def test_an_unknown_provider_is_found_before_work(monkeypatch: pytest.MonkeyPatc
     ("url", "complaint"),
     [
         ("http://me:secret@host/v1", "must not hold a user name"),
+        ("http://host/v1?api-version=1&api_key=secret", "must not hold a user name"),
         ("localhost:8000", "expected http://HOST:PORT/v1"),
     ],
 )

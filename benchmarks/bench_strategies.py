@@ -86,11 +86,11 @@ def resume(words: list[str], folder: Path) -> None:
     found = _records(killed)
     print(f"killed after {survived:,} of {len(wanted):,} records; resumed: exit status {code}")
     print("records identical (but for times):", found == wanted)
-    print(f"  missing {len(wanted.keys() - found.keys())}, more {len(found.keys() - wanted.keys())}")
+    print(f"  missing {len(wanted.keys() - found.keys())}")
     for place in wanted.keys() & found.keys():
         fields = [key for key in wanted[place] if wanted[place][key] != found[place].get(key)]
         if fields:
-            print("  differs:", *place, fields)
+            print(f"  differs: {place}: {fields}")
 
 
 def _start(words: list[str], folder: Path) -> "subprocess.Popen[bytes]":

@@ -14,6 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
+MAIN_JOB = ["-m", "lang=sql,cypher,typeql"]
 SCRIPTS = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = SCRIPTS / ("python.exe" if os.name == "nt" else "python")
 
@@ -27,7 +28,7 @@ def main(words: list[str]) -> int:
         install("dev")
         return subprocess.call([str(PYTHON), "-m", "pytest", *words[1:]], cwd=ROOT)
     install("")
-    return subprocess.call([str(SCRIPTS / "qeval"), *words])
+    return subprocess.call([str(SCRIPTS / "qeval"), *(words or MAIN_JOB)])
 
 
 def install(extra: str) -> None:

@@ -134,7 +134,7 @@ def tags(cell: LoggedCell, sweep: str) -> dict[str, str]:
         "qeval.kind": "cell",
         "qeval.cell_key": cell.key,
         "qeval.sweep": sweep,
-        "qeval.folder": cell.folder.name,
+        "qeval.folder": cell.folder.name.replace("'", "_"),  # a search can't quote quotes
         "qeval.version": str(versions.get("qeval", "")),
         "cost": "unknown" if usd is None else f"${usd:.4f}" if usd else "$0",
         "complete": "yes" if cell.complete else "no",

@@ -64,12 +64,12 @@ class Runs:
     def log_cell(self, folder: Path, sweep: str, parent: str) -> Logged:
         """Log one cell folder below `parent`. Raises `InputError` and MLflow's own errors.
 
-        A run of the same cell key is brought up to date, never doubled, and moves below the
-        latest sweep it was part of.
+        The run of the same cell folder (its name holds the cell's key and what it was called) is
+        brought up to date, never doubled, and moves below the latest sweep it was part of.
         """
         cell = read_cell(folder)
         with self._location.lock:
-            run = self._find("cell", "qeval.cell_key", cell.key)
+            run = self._find("cell", "qeval.folder", cell.folder.name)
             known = run.data.tags.get(DIGEST) if run else None
             if run is not None and known == cell.digest and run.info.status != "RUNNING":
                 if run.data.tags.get(PARENT) != parent:
@@ -138,8 +138,7 @@ class Runs:
         return without_password(uri)
 
     def _find(self, kind: str, tag: str, value: str) -> "Run | None":
-        if "'" in value:
-            raise ValueError(f"{tag} holds a quote: {value!r}")
+        value = value.replace("'", "_")
         found = self._client.search_runs(
             [self._experiment],
             f"tags.`{tag}` = '{value}' and tags.`qeval.kind` = '{kind}'",

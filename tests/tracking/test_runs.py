@@ -145,6 +145,20 @@ def test_the_same_cells_again_change_nothing_and_changed_ones_are_brought_up_to_
     assert parents == {"aaaa": later.run_id, "bbbb": again.run_id}
 
 
+def test_cells_alike_in_content_keep_their_own_runs(
+    tmp_path: Path, make_cell: Any, search: Any
+) -> None:
+    folders = [
+        make_cell("gold-sql-all-aaaa", key="aaaa"),
+        make_cell("gold-sql-easy-aaaa", key="aaaa"),
+    ]
+    log(tmp_path / "mlruns", folders)
+    again = log(tmp_path / "mlruns", folders)
+    assert (again.logged, again.unchanged) == (0, 2)
+    tagged = [run["tags"]["qeval.folder"] for run in cells_of(search(uri(tmp_path / "mlruns")))]
+    assert sorted(tagged) == ["gold-sql-all-aaaa", "gold-sql-easy-aaaa"]
+
+
 def test_long_values_and_incomplete_cells(
     tmp_path: Path, make_cell: Any, search: Any, with_infra_error: list[Record]
 ) -> None:

@@ -87,10 +87,10 @@ def resume(words: list[str], folder: Path) -> None:
     print(f"killed after {survived:,} of {len(wanted):,} records; resumed: exit status {code}")
     print("records identical (but for times):", found == wanted)
     print(f"  missing {len(wanted.keys() - found.keys())}")
-    for place in wanted.keys() & found.keys():
-        fields = [key for key in wanted[place] if wanted[place][key] != found[place].get(key)]
+    for where in wanted.keys() & found.keys():
+        fields = [key for key in wanted[where] if wanted[where][key] != found[where].get(key)]
         if fields:
-            print(f"  differs: {place}: {fields}")
+            print(f"  differs: {where}: {fields}")
 
 
 def _start(words: list[str], folder: Path) -> "subprocess.Popen[bytes]":

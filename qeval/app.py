@@ -202,14 +202,12 @@ def distinct_cells(grid: list[list[str]], cells: "list[DictConfig]") -> list[int
     A recipe's sweep and the command line may both set a key: then the last word counts, and the
     grid has the same cell several times. Raises `InputError` when nothing is left.
     """
-    from omegaconf import OmegaConf
-
+    from qeval.configuration import into_itself
     from qeval.errors import InputError
 
     found: dict[tuple[tuple[str, str], ...], int] = {}
     for place, (overrides, cell) in enumerate(zip(grid, cells, strict=True)):
-        source = OmegaConf.select(cell, "prompt_strategy.source_language")
-        if source is not None and source == OmegaConf.select(cell, "language.name"):
+        if into_itself(cell):
             continue
         words = dict(word.partition("=")[::2] for word in overrides)
         found.setdefault(tuple(sorted(words.items())), place)

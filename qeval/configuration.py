@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from qeval.errors import InputError, did_you_mean
 from qeval.paths import shipped
+from qeval.redaction import redact_override, redact_text
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -105,11 +106,15 @@ def _place(error: Exception) -> str:
 
 
 def _explain(error: Exception, overrides: Sequence[str]) -> str:
+    return redact_text(_explanation(error, overrides))
+
+
+def _explanation(error: Exception, overrides: Sequence[str]) -> str:
     from hydra.errors import MissingConfigException, OverrideParseException
 
     if isinstance(error, OverrideParseException):
         return (
-            f"can't read the override {error.override!r}: {_first_line(error)}\n"
+            f"can't read the override {redact_override(str(error.override))!r}: {_first_line(error)}\n"
             "Values with , = % | # spaces, or letters beyond a-z, need quotes inside quotes: "
             "'key=\"a,b\"'."
         )
@@ -178,12 +183,17 @@ def _first_line(error: Exception) -> str:
 def compose_grid(
     overrides: Sequence[str], config_dir: str | Path | None = None
 ) -> "list[DictConfig]":
-    """Compose every combination that `qeval -m` would make of comma-separated values."""
+    """Compose every combination that `qeval -m` would make of comma-separated values.
+
+    A recipe (`+experiment=…`) adds the values it sweeps, where they are not given; translations of
+    a language into itself are left out.
+    """
     from itertools import product
 
     from hydra.core.override_parser.overrides_parser import OverridesParser
 
     words = spell_out(overrides)
+    words += _swept_by_recipe(words, config_dir)
     with explained(words):
         parsed = OverridesParser.create().parse_overrides(words)
         choices = [
@@ -192,7 +202,32 @@ def compose_grid(
             else [override.input_line or ""]
             for override in parsed
         ]
-    return [compose(combination, config_dir) for combination in product(*choices)]
+    made = [compose(combination, config_dir) for combination in product(*choices)]
+    return [config for config in made if not into_itself(config)]
+
+
+def into_itself(config: "DictConfig") -> bool:
+    """Whether a cell would translate a query language into itself."""
+    from omegaconf import OmegaConf
+
+    source = OmegaConf.select(config, "prompt_strategy.source_language")
+    return source is not None and source == OmegaConf.select(config, "language.name")
+
+
+def _swept_by_recipe(words: Sequence[str], config_dir: str | Path | None) -> list[str]:
+    """The `key=values` that a recipe's `hydra.sweeper.params` has and the words don't."""
+    import yaml
+
+    name = next((w.partition("=")[2] for w in words if w.startswith("+experiment=")), None)
+    folders = [Path(config_dir)] if config_dir is not None else []
+    for folder in (*folders, shipped("conf")):
+        path = folder / "experiment" / f"{name}.yaml"
+        if name is not None and path.is_file():
+            recipe = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+            swept = recipe.get("hydra", {}).get("sweeper", {}).get("params", {})
+            given = {word.partition("=")[0] for word in words}
+            return [f"{key}={values}" for key, values in swept.items() if key not in given]
+    return []
 
 
 def _left(override: Any) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 import qeval as package
 from qeval.cells import build_cell, compose
-from qeval.configuration import options
+from qeval.configuration import compose_grid, options
 from qeval.exit_codes import ExitCode
 from tests.conftest import Run
 
@@ -158,9 +158,12 @@ def test_every_recipe_composes_and_plans(qeval: Run, recipe: str) -> None:
     assert "Nothing was asked or run" in done.stdout
 
 
-def test_the_seed_table_names_all_its_cells() -> None:
-    made: Any = compose(["+experiment=seed_table"])
-    assert made.reference == "published"
+def test_programs_get_the_same_cells_of_a_recipe() -> None:
+    made: list[Any] = compose_grid(["+experiment=seed_table"])
+    assert {cell.reference for cell in made} == {"published"}
+    assert len({(cell.model.name, cell.language.name) for cell in made}) == len(made) == 12
+    assert len(compose_grid(["+experiment=seed_table", "model=gold"])) == 3
+    assert len(compose_grid(["+experiment=translate_grid", "model=gold"])) == 12
 
 
 def test_translating_into_itself_is_left_out(qeval: Run) -> None:

@@ -17,6 +17,7 @@ from qeval.errors import InputError
 from qeval.languages.base import Language
 from qeval.models.base import Model
 from qeval.prompts.base import PromptStrategy
+from qeval.redaction import redact
 from qeval.scoring.metrics import check_weights
 from qeval.scoring.spec import Policy
 from qeval.settings import check, typed, whole
@@ -25,11 +26,8 @@ from qeval.suite import Case, Suite
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-__all__ = ["Cell", "build_cell", "build_engine", "cell_key", "compose", "redact"]
+__all__ = ["Cell", "build_cell", "build_engine", "cell_key", "compose"]
 
-_SECRET = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
-_NOT_SECRET = re.compile(r"_env$|^max_|tokens$|_tokens")
-_URI_PASSWORD = re.compile(r"(?<=://)([^/@:\s]*):[^/@\s]+@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,21 +185,6 @@ def construct(values: Mapping[str, Any], group: str, without: Sequence[str] = ()
         lines = [line.strip() for line in str(reason).splitlines() if line.strip()]
         raise InputError(f"{group}: {' '.join(lines[:2])}") from error
 
-
-def redact(value: Any, name: str = "") -> Any:
-    """The same structure with secrets blanked: values of secret-like keys, passwords in URIs.
-
-    `${oc.env:…}` lookups stay as they are: they name a variable, never its value.
-    """
-    if isinstance(value, dict):
-        return {key: redact(inner, str(key)) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [redact(inner, name) for inner in value]
-    if isinstance(value, str) and not value.startswith("${oc.env:"):
-        if _SECRET.search(name) and not _NOT_SECRET.search(name) and value:
-            return "***"
-        return _URI_PASSWORD.sub(r"\1:***@", value)
-    return value
 
 
 def _engine_config(values: Mapping[str, Any]) -> Mapping[str, Any]:

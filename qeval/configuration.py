@@ -113,8 +113,9 @@ def _explanation(error: Exception, overrides: Sequence[str]) -> str:
     from hydra.errors import MissingConfigException, OverrideParseException
 
     if isinstance(error, OverrideParseException):
+        given, shown = str(error.override), redact_override(str(error.override))
         return (
-            f"can't read the override {redact_override(str(error.override))!r}: {_first_line(error)}\n"
+            f"can't read the override {shown!r}: {_first_line(error).replace(given, shown)}\n"
             "Values with , = % | # spaces, or letters beyond a-z, need quotes inside quotes: "
             "'key=\"a,b\"'."
         )

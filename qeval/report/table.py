@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from qeval.exit_codes import ExitCode
 from qeval.prompts.labels import strategy_label
+from qeval.redaction import redact_override
 from qeval.report.reference import account, figure
 from qeval.scoring.verdict import Verdict
 
@@ -299,7 +300,7 @@ def _resume(result: "SweepResult") -> str:
     program = Path(sys.argv[0]).name
     command = "the same command"
     if program.startswith("qeval"):
-        command = shlex.join(["qeval", *sys.argv[1:]])
+        command = shlex.join(["qeval", *map(redact_override, sys.argv[1:])])
     failed = f", {errors} of them failed and are tried again" if errors else ""
     return f"{what}: {done} of {total} cases are recorded{failed}. To go on: {command}"
 

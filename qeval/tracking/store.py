@@ -77,6 +77,7 @@ def open_store(location: Location) -> "MlflowClient":
 
     _tune_sqlite(location)
     with location.lock:
+        _refuse_damaged(location)
         fresh = location.database is not None and not location.database.exists()
         template = _template(mlflow.__version__) if location.ours else None
         if fresh and location.database is not None:
@@ -93,6 +94,20 @@ def open_store(location: Location) -> "MlflowClient":
         if fresh and template is not None and location.database and not template.is_file():
             _keep_template(location.database, template)
     return client
+
+
+def _refuse_damaged(location: Location) -> None:
+    """Say at once that a file is no database: MLflow would try again for minutes."""
+    if location.database is None or not location.database.is_file():
+        return
+    try:
+        with closing(sqlite3.connect(location.database)) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_master")
+    except sqlite3.DatabaseError as error:
+        raise InputError(
+            f"{location.database} can't be read ({error}). Move it away; `qeval track` makes a new "
+            "one from the journals"
+        ) from None
 
 
 def experiment_id(client: "MlflowClient", location: Location, name: str) -> str:

@@ -224,3 +224,17 @@ def test_keys_and_passwords_reach_no_file(tmp_path: Path, qeval: Run) -> None:
         assert not path.is_file() or secret not in path.read_text(
             encoding="utf-8", errors="replace"
         )
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "tracking.uri='http://user:pa55word@host/x,y",
+        "model.api_key=pa55word,",
+        "language.engine.uri=postgresql://user:pa55word@host:nan/x y",
+    ],
+)
+def test_messages_about_overrides_hold_no_secret(qeval: Run, word: str) -> None:
+    done = qeval("model=gold", word)
+    assert done.returncode == 2
+    assert "pa55word" not in done.stdout + done.stderr

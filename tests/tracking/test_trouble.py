@@ -212,3 +212,15 @@ def _only_child() -> psutil.Process:
                 return process
         time.sleep(0.01)
     raise AssertionError("no tracking process")
+
+
+def test_a_file_that_is_no_database_is_said_at_once(tmp_path: Path, make_cell: Any) -> None:
+    (tmp_path / "mlruns").mkdir()
+    (tmp_path / "mlruns" / "mlflow.db").write_bytes(b"no database" * 2000)
+    tracker = MlflowTracker(directory=str(tmp_path / "mlruns"))
+    folder = make_cell()
+    tracker.open("s1", [folder])
+    tracker.cell_closed(folder)
+    result = tracker.close()
+    assert "file is not a database" in result.warning
+    assert "Move it away" in result.warning

@@ -85,13 +85,13 @@ class SweepResult:
 
 
 def close_cell(folder: Path, cell: "Cell") -> CellResult:
-    """Compute a cell's metrics from its journal and write `summary.json` and `config.yaml`."""
+    """Compute a cell's metrics from its journal. Raises `InputError` for a damaged journal."""
     header, records = read_journal(folder)
     wanted = {(case.id, repeat) for case in cell.cases for repeat in range(cell.repeats)}
     records = [record for record in records if (record.case_id, record.repeat) in wanted]
     metrics = cell_metrics(records, cell.weights, variants=len(cell.instances) - 1)
     errors = sum(not record.verdict.counted for record in records)
-    result = CellResult(
+    return CellResult(
         name=cell.name,
         key=header["key"],
         folder=folder,
@@ -102,17 +102,20 @@ def close_cell(folder: Path, cell: "Cell") -> CellResult:
         errors=errors,
         missed=tuple(_missed(cell, metrics)),
     )
+
+
+def write_summary(result: CellResult) -> None:
+    """Write a cell's `summary.json` and `config.yaml`. Raises `IncompleteError` on a full disk."""
     summary = {
         "key": result.key,
         "name": result.name,
-        "engine": header["engine"],
-        "complete": not result.records_missing and not errors,
-        "cases": {"total": result.total, "recorded": result.done, "errors": errors},
-        "metrics": metrics.to_json(),
+        "engine": result.header["engine"],
+        "complete": not result.records_missing and not result.errors,
+        "cases": {"total": result.total, "recorded": result.done, "errors": result.errors},
+        "metrics": result.metrics.to_json(),
     }
-    _replace(folder / SUMMARY, json.dumps(summary, ensure_ascii=False, indent=1) + "\n")
-    _replace(folder / "config.yaml", _yaml(header["config"]))
-    return result
+    _replace(result.folder / SUMMARY, json.dumps(summary, ensure_ascii=False, indent=1) + "\n")
+    _replace(result.folder / "config.yaml", _yaml(result.header["config"]))
 
 
 def _missed(cell: "Cell", metrics: CellMetrics) -> list[str]:

@@ -7,7 +7,7 @@ either in its journal or not there at all.
 import json
 import signal
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from qeval.pipeline import Answered, Bench, run_case
 from qeval.prompts.budget import WARN_ABOVE, check_window, measure, warning
 from qeval.prompts.labels import strategy_label
 from qeval.prompts.template import rough_tokens
-from qeval.results import CellResult, SweepResult, close_cell
+from qeval.results import CellResult, SweepResult, close_cell, write_summary
 from qeval.settings import check
 from qeval.suite import Case, Instance, Suite
 from qeval.workers import run_elsewhere, shares_memory
@@ -158,6 +158,7 @@ class _Run:
         self.notes: list[str] = []
         self.incomplete = False
         self.out_of_money = False
+        self.broken = False  # the disk, or a prompt that can't be rendered: nothing new is begun
         self.results: dict[str, CellResult] = {}
 
     def work(self) -> None:
@@ -178,17 +179,16 @@ class _Run:
                     batch_size=1,
                 )
                 for key, answered in pool(self._tasks(pending)):
-                    if answered is not None:
-                        self._keep(by_key[key], answered)
+                    # After trouble the pool still runs dry: what is in flight is asked again.
+                    if answered is not None and not self.broken:
+                        self._surely(self._keep, by_key[key], answered)
         except KeyboardInterrupt:
             self.stop.asked.set()
         except QevalError as error:
-            self.notes.append(str(error))
-            self.incomplete = True
+            self._trouble(error)
         finally:
             self.progress.stop()
             for open_cell in self.cells:
-                open_cell.journal.close()
                 if open_cell.key not in self.results:
                     self._close(open_cell)
 
@@ -219,7 +219,7 @@ class _Run:
             return open_cell.key, None
 
     def _ending(self) -> bool:
-        return self.stop.asked.is_set() or self.out_of_money
+        return self.stop.asked.is_set() or self.out_of_money or self.broken
 
     def _keep(self, open_cell: _OpenCell, answered: Answered) -> None:
         open_cell.journal.append(answered.record, answered.prompt, answered.follow_ups)
@@ -235,7 +235,20 @@ class _Run:
         self.progress.cell_done(open_cell.key)
         if result.records_missing or result.errors:
             self.incomplete = True
+        self._surely(write_summary, result)
         self.tracker.cell_closed(open_cell.folder)
+
+    def _surely(self, work: Callable[..., None], *arguments: object) -> None:
+        """Do `work`; what goes wrong with it is noted and ends the sweep in good order."""
+        try:
+            work(*arguments)
+        except QevalError as error:
+            self._trouble(error)
+
+    def _trouble(self, error: QevalError) -> None:
+        self.broken = True
+        if str(error) not in self.notes:
+            self.notes.append(str(error))
 
     def fingerprints(self) -> dict[tuple[int, str], str]:
         """Digest of every instance that the cells use, by engine."""
@@ -257,7 +270,7 @@ class _Run:
         """What the sweep ended with, worst first."""
         if self.stop.asked.is_set() and any(r.records_missing for r in self.results.values()):
             return ExitCode.INTERRUPTED
-        if self.incomplete or self.out_of_money:
+        if self.incomplete or self.out_of_money or self.broken:
             return ExitCode.INCOMPLETE
         missed = [line for result in self.results.values() for line in result.missed]
         self.notes += missed

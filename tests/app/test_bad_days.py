@@ -189,3 +189,26 @@ def kill_postgres_of(pid: int) -> None:
     assert servers
     for server in servers:
         server.kill()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
+def test_a_full_disk_ends_in_good_order_and_can_go_on(tmp_path: Path, qeval: Run) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=96k", "tmpfs", str(disk)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode != 0:
+        pytest.skip("no file system can be mounted here")
+    try:
+        words = ["-m", "model=gold,mock", "difficulty=easy", "tracking=none", f"runs_dir={disk}"]
+        full = qeval(*words)
+        told = " ".join((full.stdout + full.stderr).split())
+        assert full.returncode == 3, told
+        assert "No space left on device" in told
+        assert "make room and run the same command again" in told
+        assert "Traceback" not in told
+        assert "Warning" not in told
+        subprocess.run(["mount", "-o", "remount,size=8m", str(disk)], check=True)
+        again = qeval(*words)
+        assert again.returncode == 0, again.stdout + again.stderr
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)

@@ -1,6 +1,6 @@
 """The text of `qeval --help`, made from the folders of `conf/` without importing Hydra."""
 
-from qeval.app import COMMANDS
+from qeval.commands import COMMANDS
 from qeval.configuration import groups
 
 _HEAD = """\

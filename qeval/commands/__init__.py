@@ -1,1 +1,17 @@
 """Sub-commands next to the Hydra application: one module each, `main(argv) -> exit code`."""
+
+COMMANDS = {
+    "check": "the gold gate: run every gold and compare it with what its case declares",
+    "query": 'run a query on a suite\'s data: qeval query sql "SELECT …"',
+    "prompt": "show exactly what would be sent for a case, with token counts",
+    "up": "start an engine and keep it warm between commands",
+    "down": "stop the warm engines",
+    "status": "show the warm engines",
+    "rescore": "judge recorded answers again, without asking a model",
+    "track": "log finished cells to MLflow, again or for the first time",
+    "ui": "open the MLflow UI on the right store",
+    "doctor": "what is here, what is missing, which keys are set",
+    "models": "list the models, fetch the local one",
+    "cache": "list or remove cached answers, models and engines",
+    "mock-server": "a scripted OpenAI-compatible server for trying things out",
+}

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["Cell", "build_cell", "build_engine", "cell_key", "compose"]
 
 
-
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One experiment, ready to run: model × language × strategy × cases × scoring.
@@ -184,7 +183,6 @@ def construct(values: Mapping[str, Any], group: str, without: Sequence[str] = ()
         reason = cause if cause is not None else error
         lines = [line.strip() for line in str(reason).splitlines() if line.strip()]
         raise InputError(f"{group}: {' '.join(lines[:2])}") from error
-
 
 
 def _engine_config(values: Mapping[str, Any]) -> Mapping[str, Any]:

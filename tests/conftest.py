@@ -20,7 +20,9 @@ def command(*words: str) -> list[str]:
 def qeval(tmp_path: Path) -> Run:
     """Run `qeval …` in an empty folder; returns the finished process with its text output."""
 
-    def run(*words: str, timeout: float = 120, **environment: str) -> "subprocess.CompletedProcess[str]":
+    def run(
+        *words: str, timeout: float = 120, **environment: str
+    ) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
             command(*words),
             cwd=tmp_path,
@@ -32,5 +34,3 @@ def qeval(tmp_path: Path) -> Run:
         )
 
     return run
-
-

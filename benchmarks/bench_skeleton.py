@@ -157,9 +157,8 @@ def postgres() -> None:
 
 
 if __name__ == "__main__":
-    print(
-        f"Python {sys.version.split()[0]}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}"
-    )
+    version, load = sys.version.split()[0], os.getloadavg()[0]
+    print(f"Python {version}, {os.cpu_count()} processors, load {load:.1f}")
     start_up()
     self_test()
     replay()

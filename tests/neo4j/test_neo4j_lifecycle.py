@@ -22,6 +22,8 @@ from qeval.suite import Instance
 
 COUNT = "MATCH (u:User) RETURN count(u)"
 CHILD = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where pytest runs with &
 import json, pickle, sys, time
 sys.path.insert(0, {folder!r})
 from conftest import make_instance, settings

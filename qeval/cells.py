@@ -168,20 +168,19 @@ def cell_key(cell: Cell, engine: EngineInfo) -> str:
 
 def construct(values: Mapping[str, Any], group: str, without: Sequence[str] = ()) -> Any:
     """Build the object that a group's `_target_` names, with its other keys as arguments."""
-    import hydra.utils
-    from hydra.errors import InstantiationException
+    from importlib import import_module
 
     arguments = {key: value for key, value in values.items() if key not in without}
-    if "_target_" not in arguments:
+    target = arguments.pop("_target_", None)
+    if not isinstance(target, str):
         raise InputError(f"{group}: the configuration has no _target_ (the class to build)")
     try:
-        return hydra.utils.instantiate(arguments, _convert_="all", _recursive_=False)
-    except InstantiationException as error:
-        cause = error.__cause__
-        if isinstance(cause, InputError):
-            raise cause from None
-        reason = cause if cause is not None else error
-        lines = [line.strip() for line in str(reason).splitlines() if line.strip()]
+        module, _, name = target.rpartition(".")
+        return getattr(import_module(module), name)(**arguments)
+    except InputError:
+        raise
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         raise InputError(f"{group}: {' '.join(lines[:2])}") from error
 
 

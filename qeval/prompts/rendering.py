@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,23 @@ from qeval.errors import InputError
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
     from jinja2.runtime import Context
+
+
+def block_template(path: Path, folders: Sequence[Path]) -> "BlockTemplate":
+    """The template in `path`, parsed once a process for as long as no file beside it changes."""
+    near = {path.parent, *folders}
+    files = sorted(file for folder in near for file in folder.glob("*.jinja"))
+    times = tuple((file, file.stat().st_mtime_ns) for file in files)
+    return _block_template(path, tuple(folders), times)
+
+
+@cache
+def _block_template(
+    path: Path,
+    folders: tuple[Path, ...],
+    _times: tuple[tuple[Path, int], ...],
+) -> "BlockTemplate":
+    return BlockTemplate(path, folders)
 
 
 class BlockTemplate:

@@ -9,7 +9,7 @@ from typing import Any
 from qeval.errors import InputError, did_you_mean
 from qeval.languages.base import Language
 from qeval.prompts.base import Message, Prompt, Trial
-from qeval.prompts.rendering import BlockTemplate
+from qeval.prompts.rendering import BlockTemplate, block_template
 from qeval.prompts.schema import document
 from qeval.prompts.schema.linking import Linker, LinkingSettings
 from qeval.prompts.schema.model import LONG
@@ -321,7 +321,7 @@ def _find(template: str, question_language: str) -> BlockTemplate:
     path = own if own.is_file() else folder / template
     if not path.is_file():
         raise InputError(f"prompt_strategy.template: no file {template!r} here or in qeval")
-    return BlockTemplate(path, (folder,))
+    return block_template(path, (folder,))
 
 
 def _notes_hash(question_language: str) -> str:

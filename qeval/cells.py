@@ -59,6 +59,11 @@ class Cell:
         """How many records the finished cell has."""
         return len(self.cases) * self.repeats
 
+    @property
+    def engine_id(self) -> str:
+        """Cells with the same one run on one engine."""
+        return json.dumps(self.engine_config, sort_keys=True, default=repr)
+
 
 def build_cell(config: "DictConfig", suites: dict[str, Suite] | None = None) -> Cell:
     """Validate one composed configuration. Raises `InputError`.

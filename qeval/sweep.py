@@ -346,7 +346,7 @@ def _start_engines(cells: Sequence[Cell], stack: ExitStack) -> dict[str, Bench]:
     """Start each distinct engine once and load every instance that a cell needs."""
     benches: dict[str, Bench] = {}
     for cell in cells:
-        wanted = _engine_id(cell)
+        wanted = cell.engine_id
         if wanted not in benches:
             engine = build_engine(cell.engine_config)
             stack.callback(engine.stop)
@@ -380,10 +380,6 @@ def _give_budget(settings: Mapping[str, Any], cells: Iterable[_OpenCell]) -> Bud
     return budget
 
 
-def _engine_id(cell: Cell) -> str:
-    return json.dumps(cell.engine_config, sort_keys=True, default=repr)
-
-
 def _open_journals(
     cells: Sequence[Cell], benches: Mapping[str, Bench], runs_dir: Path, stack: ExitStack
 ) -> tuple[dict[str, _OpenCell], list[str]]:
@@ -391,7 +387,7 @@ def _open_journals(
     opened: dict[str, _OpenCell] = {}
     keys = []
     for cell in cells:
-        bench = benches[_engine_id(cell)]
+        bench = benches[cell.engine_id]
         key = cell_key(cell, bench.info)
         keys.append(key)
         if key in opened:

@@ -5,7 +5,6 @@ process, and keeps both until the process ends.
 """
 
 import atexit
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +49,7 @@ def run_elsewhere(
 def _bench(cell: Any) -> Bench:
     from qeval.cells import build_engine
 
-    wanted = json.dumps(cell.engine_config, sort_keys=True, default=repr)
+    wanted = cell.engine_id
     if wanted not in _benches:
         engine = build_engine(cell.engine_config)
         atexit.register(engine.stop)

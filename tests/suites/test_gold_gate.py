@@ -234,12 +234,12 @@ def test_the_command_measures_mutants_and_records_them(tmp_path: Path) -> None:
     assert weak.returncode == 1
     assert "of the mutants are refuted" in " ".join(weak.stdout.split())
     assert (folder / "mutants" / "sql.yaml").exists()
-    declared = folder / "mutants" / "equivalent.yaml"
+    declared = folder / "mutants" / "equivalent.sql.yaml"
     declared.write_text(
         "equivalent:\n"
-        "  - {case: c-empty-ok, language: sql, operator: literal, change: 0 → -1 in id < 0,"
+        "  - {case: c-empty-ok, operator: literal, change: 0 → -1 in id < 0,"
         " reason: no id is negative}\n"
-        "  - {case: c-empty-ok, language: sql, operator: literal, change: 0 → 9 in id < 0,"
+        "  - {case: c-empty-ok, operator: literal, change: 0 → 9 in id < 0,"
         " reason: no such mutant}\n"
     )
     told = run_check(*words, "--least-killed", "0")

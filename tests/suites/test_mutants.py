@@ -279,10 +279,16 @@ def test_a_summary_is_read_as_it_was_written(cell: Cell, engine: Engine, tmp_pat
 def test_a_wrong_declaration_file_is_told(tmp_path: Path) -> None:
     assert read_equivalents(tmp_path, "sql") == ()
     (tmp_path / "mutants").mkdir()
-    file = tmp_path / "mutants" / "equivalent.yaml"
-    file.write_text("equivalent: [{case: ec-e01, language: sql}]\n")
+    file = tmp_path / "mutants" / "equivalent.sql.yaml"
+    file.write_text("equivalent: [{case: ec-e01}]\n")
     with pytest.raises(InputError, match=r"equivalent\[0\].*operator"):
         read_equivalents(tmp_path, "sql")
+    entry = "{case: ec-e01, language: %s, operator: filter, change: x, reason: y}"
+    file.write_text(f"equivalent: [{entry % 'cypher'}]\n")
+    with pytest.raises(InputError, match="a mutant of cypher, expected one of sql"):
+        read_equivalents(tmp_path, "sql")
+    file.write_text(f"equivalent: [{entry % 'sql'}]\n")
+    assert read_equivalents(tmp_path, "sql") == (Equivalent("ec-e01", "sql", "filter", "x", "y"),)
     file.write_text("other: []\n")
     with pytest.raises(InputError, match="expected a list under the key 'equivalent'"):
         read_equivalents(tmp_path, "sql")

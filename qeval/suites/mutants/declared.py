@@ -8,7 +8,7 @@ from typing import Any
 from qeval.errors import InputError
 from qeval.suites.documents import read_yaml
 
-FOLDER = "mutants"  # of a suite's folder: equivalent.yaml and one summary per language
+FOLDER = "mutants"  # of a suite's folder: what is declared and one summary per language
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,22 +23,28 @@ class Equivalent:
 
 
 def read_equivalents(folder: Path, language: str) -> tuple[Equivalent, ...]:
-    """The declared mutants of a language in `<suite folder>/mutants/equivalent.yaml`, if any.
+    """The declared mutants in `<suite folder>/mutants/equivalent.<language>.yaml`, if any.
 
-    Raises `InputError` for an entry that lacks a key or has an unknown one.
+    Raises `InputError` for an entry that lacks a key, has an unknown one or another language.
     """
-    file = folder / FOLDER / "equivalent.yaml"
+    file = folder / FOLDER / f"equivalent.{language}.yaml"
     if not file.exists():
         return ()
-    return tuple(entry for entry in _entries(file, read_yaml(file)) if entry.language == language)
+    return tuple(_entries(file, language, read_yaml(file)))
 
 
-def _entries(file: Path, content: Any) -> Iterable[Equivalent]:
+def _entries(file: Path, language: str, content: Any) -> Iterable[Equivalent]:
     listed = content.get("equivalent") if isinstance(content, dict) else None
     if not isinstance(listed, list):
         raise InputError(f"{file}: expected a list under the key 'equivalent'")
     for index, entry in enumerate(listed):
         try:
-            yield Equivalent(**entry)
+            found = Equivalent(**{"language": language, **entry})
         except TypeError as error:
             raise InputError(f"{file}: equivalent[{index}]: {error}") from error
+        if found.language != language:
+            raise InputError(
+                f"{file}: equivalent[{index}]: found a mutant of {found.language}, expected one of"
+                f" {language}"
+            )
+        yield found

@@ -7,6 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long an example takes says how loaded the machine is, nothing about the code.
+settings.register_profile("any-load", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any-load")
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -52,7 +52,8 @@ class Instance:
 
     `key` names the content: it changes with the data, the schema or the mapping, and is safe as a
     database name (`[a-z0-9_]`, at most 60 characters). `dataset()` generates the rows, so an
-    engine that already holds `key` never pays for it.
+    engine that already holds `key` never pays for it. One that is `ad_hoc` holds a few rows for a
+    few queries and is dropped after them (`Engine.drop`); engines keep nothing of it.
     """
 
     key: str
@@ -60,6 +61,7 @@ class Instance:
     schema: str  # the language's schema text (DDL, constraints, define query)
     mapping: Mapping[str, Any]  # how neutral tables become nodes/relations; {} for SQL
     dataset: Callable[[], Dataset]
+    ad_hoc: bool = False
 
 
 @dataclass(frozen=True, slots=True)

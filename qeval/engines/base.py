@@ -93,6 +93,14 @@ class Engine(Protocol):
         """Run one read query. Raises `QueryError` or `EngineLostError`."""
         ...
 
+    def drop(self, instance: Instance) -> None:
+        """Forget an instance and free what it holds; one that is not there is fine.
+
+        Meant for `ad_hoc` instances, of which an engine makes hundreds of a few rows each: loading
+        and dropping one should take milliseconds, and nothing of it is kept for a later process.
+        """
+        ...
+
     def fingerprint(self, instance: Instance) -> str:
         """A digest of all data of the instance, the same for the same rows in any order."""
         ...

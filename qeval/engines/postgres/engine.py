@@ -12,6 +12,7 @@ from qeval.suite import Instance
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from qeval.engines.postgres.scratch import Scratch
     from qeval.engines.postgres.session import Session
 
 _T = TypeVar("_T")
@@ -50,6 +51,7 @@ class PostgresEngine:
         self._loaded: dict[str, Instance] = {}
         self._server: Server | None = None
         self._sessions: Sessions | None = None
+        self._scratch: Scratch | None = None
         self._embedded: Any = None
 
     def __repr__(self) -> str:
@@ -71,7 +73,10 @@ class PostgresEngine:
 
         with self._loading.setdefault(instance.key, Lock()):
             if instance.key not in self._loaded:
-                ensure(self._running(), instance, self._keep, frozenset(self._loaded))
+                if instance.ad_hoc:
+                    self._place().load(instance)
+                else:
+                    ensure(self._running(), instance, self._keep, frozenset(self._loaded))
                 self._loaded[instance.key] = instance
 
     def check(self, query: str, instance: Instance) -> None:
@@ -82,11 +87,23 @@ class PostgresEngine:
         """Run one read query as the restricted role, in a read-only transaction."""
         return self._on_session(instance, lambda session: session.execute(query, limits))
 
+    def drop(self, instance: Instance) -> None:
+        """Empty the place of an ad hoc instance for the next one, or drop a kept instance."""
+        from qeval.engines.postgres.load import drop
+
+        with self._loading.setdefault(instance.key, Lock()):
+            self._loaded.pop(instance.key, None)
+            if instance.ad_hoc:
+                self._place().drop(instance.key)
+            else:
+                drop(self._running(), instance.key)
+        self._loading.pop(instance.key, None)
+
     def fingerprint(self, instance: Instance) -> str:
         """Digest of all rows, computed by the server."""
         from qeval.engines.postgres.load import fingerprint
 
-        return fingerprint(self._running(), instance.key)
+        return fingerprint(self._running(), self._name(instance))
 
     def restart(self) -> None:
         """Bring the server back, with every instance that was loaded; kept data is verified."""
@@ -102,6 +119,9 @@ class PostgresEngine:
                     self._embedded.lost()
                 self._server = None
                 self._reach()
+            if self._scratch is not None:
+                self._scratch.close()
+            self._scratch = None
             instances = list(self._loaded.values())
             self._loaded.clear()
         for instance in instances:
@@ -112,9 +132,11 @@ class PostgresEngine:
         with self._lock:
             if self._sessions is not None:
                 self._sessions.close()
+            if self._scratch is not None:
+                self._scratch.close()
             if self._embedded is not None:
                 self._embedded.stop()
-            self._server = self._sessions = self._embedded = None
+            self._server = self._sessions = self._embedded = self._scratch = None
             self._loaded.clear()
 
     def up(self) -> WarmServer:
@@ -136,7 +158,7 @@ class PostgresEngine:
     def __getstate__(self) -> dict[str, Any]:
         """A copy in another process uses the same server and stops nothing."""
         state = self.__dict__.copy()
-        for name in ("_lock", "_loading", "_sessions", "_embedded", "_loaded"):
+        for name in ("_lock", "_loading", "_sessions", "_scratch", "_embedded", "_loaded"):
             del state[name]
         return state
 
@@ -150,6 +172,20 @@ class PostgresEngine:
         if self._server is None:
             raise EngineLostError("the PostgreSQL engine is not started")
         return self._server
+
+    def _place(self) -> "Scratch":
+        from qeval.engines.postgres.scratch import Scratch
+
+        server = self._running()
+        with self._lock:
+            if self._scratch is None:
+                self._scratch = Scratch(server)
+            return self._scratch
+
+    def _name(self, instance: Instance) -> str:
+        """What the server calls the database (or schema) of an instance."""
+        place = self._scratch.place(instance.key) if self._scratch and instance.ad_hoc else None
+        return place or instance.key
 
     def _reach(self) -> None:
         if self._uri is not None:
@@ -170,19 +206,19 @@ class PostgresEngine:
             raise EngineLostError("the PostgreSQL engine is not started")
         self.load(instance)
         try:
-            with sessions.lease(instance.key) as session:
+            with sessions.lease(self._name(instance)) as session:
                 return use(session)
         except StaleSessionError:
             # The server was restarted or dropped an idle connection, or another process made room
             # for its own instances.
             self._load_again_if_gone(instance)
-            with sessions.lease(instance.key, fresh=True) as session:
+            with sessions.lease(self._name(instance), fresh=True) as session:
                 return use(session)
 
     def _load_again_if_gone(self, instance: Instance) -> None:
         from qeval.engines.postgres.load import kept
 
         with self._loading.setdefault(instance.key, Lock()):
-            if instance.key not in kept(self._running()):
+            if not instance.ad_hoc and instance.key not in kept(self._running()):
                 self._loaded.pop(instance.key, None)
         self.load(instance)

@@ -88,29 +88,60 @@ def kept(server: Server) -> list[str]:
         return [key for key, mark in _marks(admin, server) if mark.get("fingerprint")]
 
 
+def ensure_empty(server: Server, name: str, instance: Instance) -> None:
+    """Make sure the server has a place `name` with the instance's schema, made for its rows.
+
+    Raises `InputError` where PostgreSQL refuses the schema.
+    """
+    with refusals(server, f"preparing {name}"), server.connect_owner() as admin:
+        admin.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", (f"qeval {name}",))
+        if not _read_mark(admin, server, name).get("scratch"):
+            _drop(admin, server, name)
+            _create(admin, server, name)
+            with server.connect_owner(name) as connection, connection.transaction():
+                _define(connection, instance)
+                _grant(connection, server, name)
+            _write_mark(admin, server, name, {"scratch": True})
+
+
+def drop(server: Server, key: str) -> None:
+    """Drop the instance `key`, and end the queries that run on it."""
+    with refusals(server, f"dropping {key}"), server.connect_owner() as admin:
+        admin.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", (f"qeval {key}",))
+        if _read_mark(admin, server, key):
+            _drop(admin, server, key)
+
+
 def _build(admin: _Connection, server: Server, instance: Instance) -> str:
     key = instance.key
-    name = Identifier(key)
-    if server.layout == "database":
-        _create_database(admin, server, key)
-    else:
-        admin.execute(SQL("CREATE SCHEMA {}").format(name))
-    _write_mark(admin, server, key, {})
+    _create(admin, server, key)
     dataset = instance.dataset()
     with server.connect_owner(key) as connection, connection.transaction():
-        try:
-            connection.execute(instance.schema)
-        except psycopg.OperationalError:
-            raise
-        except psycopg.Error as error:
-            raise InputError(
-                f"instance {instance.name!r}: PostgreSQL refuses the SQL schema: {error}"
-            ) from error
+        _define(connection, instance)
         for table in dataset.tables:
-            _copy(connection, instance, table, dataset.rows[table.name])
+            copy_rows(connection, instance, table, dataset.rows[table.name])
             connection.execute(SQL("ANALYZE {}").format(Identifier(table.name)))
         _grant(connection, server, key)
     return fingerprint(server, key)
+
+
+def _create(admin: _Connection, server: Server, key: str) -> None:
+    if server.layout == "database":
+        _create_database(admin, server, key)
+    else:
+        admin.execute(SQL("CREATE SCHEMA {}").format(Identifier(key)))
+    _write_mark(admin, server, key, {})
+
+
+def _define(connection: _Connection, instance: Instance) -> None:
+    try:
+        connection.execute(instance.schema)
+    except psycopg.OperationalError:
+        raise
+    except psycopg.Error as error:
+        raise InputError(
+            f"instance {instance.name!r}: PostgreSQL refuses the SQL schema: {error}"
+        ) from error
 
 
 def _create_database(admin: _Connection, server: Server, key: str) -> None:
@@ -130,7 +161,8 @@ def _create_database(admin: _Connection, server: Server, key: str) -> None:
     raise refusal
 
 
-def _copy(connection: _Connection, instance: Instance, table: TableModel, rows: Any) -> None:
+def copy_rows(connection: _Connection, instance: Instance, table: TableModel, rows: Any) -> None:
+    """Write rows into a table. Raises `InputError` where PostgreSQL refuses them."""
     target = SQL("COPY {} ({}) FROM STDIN").format(
         Identifier(table.name), SQL(", ").join(Identifier(field.name) for field in table.fields)
     )

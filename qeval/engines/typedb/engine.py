@@ -79,6 +79,15 @@ class TypedbEngine:
 
         return session.execute(self._reached(), database_name(instance), query, limits)
 
+    def drop(self, instance: Instance) -> None:
+        """Delete the instance's database."""
+        from qeval.engines.typedb.load import delete
+
+        with self._loading.setdefault(instance.key, Lock()):
+            self._loaded.pop(instance.key, None)
+            delete(self._reached(), instance)
+        self._loading.pop(instance.key, None)
+
     def fingerprint(self, instance: Instance) -> str:
         """Digest of all entities and relations."""
         from qeval.engines.typedb.load import fingerprint

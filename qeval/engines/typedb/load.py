@@ -49,6 +49,18 @@ def ensure(driver: Any, instance: Instance, batch: int) -> None:
         ) from error
 
 
+def delete(driver: Any, instance: Instance) -> None:
+    """Delete the instance's database if the server has it. Raises `EngineLostError`."""
+    from typedb.driver import TypeDBDriverException
+
+    name = database_name(instance)
+    try:
+        if driver.databases.contains(name):
+            driver.databases.get(name).delete()
+    except TypeDBDriverException as error:
+        raise EngineLostError(f"TypeDB could not delete {name}: {error}") from error
+
+
 def expected(mapping: TypeqlMapping) -> Counter[str]:
     """How many entities and relations of each exact type the data makes."""
     made = Counter(entity.type for entity in mapping.entities())

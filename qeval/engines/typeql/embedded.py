@@ -85,6 +85,12 @@ class EmbeddedTypeqlEngine:
         table, too_large = cut(table, limits.max_rows, limits.max_bytes)
         return Execution(table, seconds, answer.truncated or too_large)
 
+    def drop(self, instance: Instance) -> None:
+        """Forget the instance's database."""
+        with self._lock:
+            self._databases.pop(instance.key, None)
+            self._loading.pop(instance.key, None)
+
     def fingerprint(self, instance: Instance) -> str:
         """Digest of all entities and relations."""
         return self._database(instance).fingerprint()

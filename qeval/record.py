@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from qeval.judge.base import Judgement
 from qeval.scoring.verdict import Verdict
 
 
@@ -54,6 +55,7 @@ class Record:
     text that was sent to the engine (None where nothing was). Seconds are wall time. Where errors
     went back to the model, `rounds` has every answer, `raw` and `query` are the last one's, tokens,
     cost and seconds are sums. `copied` are literals and conditions out of shown examples.
+    `judgement` is what a judge said of a prediction that ran and differs (None: nobody was asked).
     """
 
     case_id: str
@@ -89,6 +91,7 @@ class Record:
     rounds: tuple[Round, ...] = ()
     copied: tuple[str, ...] = ()
     schema_shown: str = ""
+    judgement: Judgement | None = None
     finished_at: str = ""
 
     @property
@@ -107,6 +110,7 @@ class Record:
         values["rounds"] = [
             {name: getattr(round_, name) for name in _ROUND_FIELDS} for round_ in self.rounds
         ]
+        values["judgement"] = None if self.judgement is None else self.judgement.to_json()
         return values
 
     @classmethod
@@ -119,6 +123,8 @@ class Record:
             for o in values.get("outcomes", ())
         )
         values["rounds"] = tuple(Round(**given) for given in values.get("rounds", ()))
+        if values.get("judgement") is not None:
+            values["judgement"] = Judgement.from_json(values["judgement"])
         for name in ("tags", "examples", "copied"):
             values[name] = tuple(values.get(name, ()))
         return cls(**values)

@@ -1,9 +1,9 @@
 """Mutation strength: how well data and comparison tell a gold from a near miss.
 
-`mutants(language, gold, schema)` makes near misses of a gold; `measure` runs them on the instances
-of a suite and counts by operator how many the comparison refutes. A language takes part with one
-module of its name here, which holds `mutants(query, schema)`; its further modules have an
-underscore in their names.
+`mutants(language, gold, schema, mapping)` makes near misses of a gold; `measure` runs them on the
+instances of a suite and counts by operator how many the comparison refutes. A language takes part
+with one module of its name here, which holds `mutants(query, schema, mapping)`; its further modules
+have an underscore in their names.
 """
 
 from qeval.suites.mutants.base import OPERATORS, Mutant, mutants, mutated_languages

@@ -5,7 +5,7 @@ import pkgutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 Operator = Literal[
     "comparison",
@@ -15,6 +15,7 @@ Operator = Literal[
     "join",
     "direction",
     "role",
+    "path-length",
     "aggregate",
     "sort",
     "limit",
@@ -31,7 +32,8 @@ OPERATORS: Mapping[str, str] = {
     "distinct": "DISTINCT dropped",
     "join": "inner and outer join swapped",
     "direction": "direction of a relationship flipped",
-    "role": "one role of a relationship read as its other",
+    "role": "one role or type of a relationship read as its other",
+    "path-length": "more or fewer steps along a path",
     "aggregate": "aggregate swapped, e.g. sum for avg",
     "sort": "sort direction flipped",
     "limit": "limit one larger or smaller",
@@ -59,8 +61,12 @@ class Mutant:
 class Mutator(Protocol):
     """The module `qeval.suites.mutants.<language>`."""
 
-    def mutants(self, query: str, schema: str) -> Iterable[Mutant]:
-        """Near misses of `query`, made on its syntax tree; `schema` is what the engine loads."""
+    def mutants(self, query: str, schema: str, mapping: Mapping[str, Any]) -> Iterable[Mutant]:
+        """Near misses of `query`, made on its syntax tree.
+
+        `schema` and `mapping` are the instance's: what the engine loads, and how neutral tables
+        become what the language knows ({} where they stay tables).
+        """
         ...
 
 
@@ -73,12 +79,14 @@ def mutated_languages() -> tuple[str, ...]:
     return tuple(sorted(name for name in names if name not in _OWN and "_" not in name))
 
 
-def mutants(language: str, query: str, schema: str) -> tuple[Mutant, ...]:
+def mutants(
+    language: str, query: str, schema: str, mapping: Mapping[str, Any] | None = None
+) -> tuple[Mutant, ...]:
     """The mutants of a gold, each query once. Raises `KeyError` for a language without mutator."""
     if language not in mutated_languages():
         raise KeyError(language)
     mutator = cast("Mutator", importlib.import_module(f"qeval.suites.mutants.{language}"))
-    return tuple(_named_apart(mutator.mutants(query, schema), query))
+    return tuple(_named_apart(mutator.mutants(query, schema, mapping or {}), query))
 
 
 def _named_apart(found: Iterable[Mutant], gold: str) -> Iterator[Mutant]:

@@ -1,11 +1,10 @@
 """Mutants of PostgreSQL golds, made on sqlglot's syntax tree."""
 
-from collections.abc import Callable, Iterator
-from datetime import date, datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from qeval.suites.mutants.base import Mutant, Operator
+from qeval.suites.mutants.near_literals import neighbours
 from qeval.suites.mutants.sql_joins import outer_is_the_same
 from qeval.suites.mutants.sql_schema import Names, Shape, read_shape
 
@@ -15,8 +14,9 @@ Change = tuple[Operator, str, Callable[[Any], None]]
 """Operator, what it does in words, and the edit, given the same node in a copy of the tree."""
 
 
-def mutants(query: str, schema: str) -> Iterator[Mutant]:
+def mutants(query: str, schema: str, mapping: Mapping[str, Any] | None = None) -> Iterator[Mutant]:
     """Near misses of a SELECT. `schema` (DDL) tells which columns are roles and subtypes."""
+    del mapping
     import sqlglot
 
     tree: Any = sqlglot.parse_one(query, read=_DIALECT)
@@ -203,7 +203,7 @@ def _literals(node: Any) -> Iterator[Change]:
         return  # SELECT 1 inside EXISTS and the fraction of a median
     if not node.is_string and isinstance(node.parent, exp.Coalesce):
         return
-    for text in _neighbours(str(node.this), is_string=node.is_string):
+    for text in neighbours(str(node.this), is_string=node.is_string):
         new = exp.Literal.string(text) if node.is_string else exp.Literal.number(text)
         scene = node.parent if isinstance(node.parent, exp.Predicate) else node
         yield "literal", f"{_sql(node)} → {_sql(new)} in {_sql(scene)}", _put(new)
@@ -211,27 +211,6 @@ def _literals(node: Any) -> Iterator[Change]:
 
 def _put(new: Any) -> Callable[[Any], None]:
     return lambda twin: twin.replace(new.copy())
-
-
-def _neighbours(text: str, *, is_string: bool) -> Iterator[str]:
-    """The next smaller and larger value of a number or a date; for other text a longer one."""
-    if not is_string:
-        number = Decimal(text)
-        step = Decimal(1).scaleb(min(0, int(number.as_tuple().exponent)))
-        yield from (str(number + step), str(number - step))
-        return
-    for kind in (date, datetime):
-        try:
-            day = kind.fromisoformat(text)
-        except ValueError:
-            continue
-        yield from ((day + timedelta(days=sign)).isoformat() for sign in (1, -1))
-        return
-    first, *rest = text.split(" ")
-    try:
-        yield " ".join([str(Decimal(first) + 1), *rest])
-    except InvalidOperation:
-        yield text[:-1] + "x%" if text.endswith("%") else text + "x"
 
 
 def _directions(node: Any, shape: Shape, names: Names) -> Iterator[Change]:

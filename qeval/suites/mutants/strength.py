@@ -101,11 +101,11 @@ def measure(
     """
     language, engine = bench.language.name, bench.engine
     cases = {case.id: case for case in suite.cases if language in case.gold}
-    schema = suite.instance(language, instances[0]).schema
+    shape = suite.instance(language, instances[0])
     outcomes = [
         Outcome(case.id, mutant)
         for case in cases.values()
-        for mutant in mutants(language, case.gold[language], schema)
+        for mutant in mutants(language, case.gold[language], shape.schema, shape.mapping)
     ]
     for name in instances:
         alive = [outcome for outcome in outcomes if outcome.fate == "survived"]

@@ -19,6 +19,67 @@ if TYPE_CHECKING:
 
 def main(argv: Sequence[str]) -> int:
     """Check every gold of a suite; exit status 1 when one of them breaks a promise."""
+    options = _parser().parse_args(argv)
+
+    from rich.console import Console
+
+    from qeval.cells import build_engine
+    from qeval.commands.mutation import faults, measured, show_strength
+    from qeval.commands.rewriting import rewritten, show_rewrites
+    from qeval.suites.check import Bench, GateSettings, Problem, check_suite
+    from qeval.suites.leaks import leaks
+
+    console = Console()
+    suite, folder, cells = _cells(options.overrides)
+    for language in suite.languages:
+        if language not in cells:
+            console.print(f"[yellow]{language} golds are not checked.[/yellow]")
+    variants = [name for name in suite.instances if name != "base"][: max(0, options.variants)]
+    first = next(iter(cells.values()))
+    settings = GateSettings(first.limits, first.policy, options.max_seconds, options.workers)
+    with ExitStack() as stack:
+        benches, labels = {}, {}
+        for language, cell in cells.items():
+            engine = build_engine(cell.engine_config)
+            stack.callback(engine.stop)
+            labels[language] = str(engine.start())
+            benches[language] = Bench(cell.language, engine)
+        with console.status("") as status:
+            instances = ["base", *variants]
+            report = check_suite(
+                suite, benches, [] if options.only else instances, settings,
+                on_instance=lambda name: status.update(f"checking golds on {name}"),
+            )  # fmt: skip
+            strengths = []
+            if options.mutants:
+                strengths = measured(suite, folder, benches, settings, options, tell=status.update)
+            kits = []
+            if options.rewrites:
+                kits = rewritten(suite, folder, benches, instances, settings, tell=status.update)
+    missing = [
+        Problem(entry, language, "", "missing", f"there is no {language} gold")
+        for language, entries in report.missing.items()
+        for entry in entries
+        if options.complete
+    ]
+    leaked = [
+        Problem(example, "", "", "leak", account)
+        for example, account in leaks(suite, options.max_shared_words)
+    ]
+    weak = [problem for strength in strengths for problem in faults(strength, options.least_killed)]
+    unequal = [problem for kit in kits for problem in kit.problems]
+    problems = [*report.problems, *missing, *leaked, *weak, *unequal]
+    if not options.only:
+        _show_golds(console, suite, labels, report)
+    _show_problems(console, problems)
+    for strength in strengths:
+        show_strength(console, strength)
+    if kits:
+        show_rewrites(console, kits)
+    return ExitCode.MISSED if problems else ExitCode.DONE
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="qeval check",
         description="Run every gold of the suite on its instances and check what its case declares:"
@@ -41,6 +102,12 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--mutants", action="store_true",
                         help="also run near misses of the golds on base and all variants, and "
                         "report the share that the comparison refutes")  # fmt: skip
+    parser.add_argument("--rewrites", action="store_true",
+                        help="also run the rewrites of the golds (rewrites/<language>.yaml in the "
+                        "suite's folder), which must all be judged correct")  # fmt: skip
+    parser.add_argument("--only", action="store_true",
+                        help="with --mutants or --rewrites: leave out the golds' own "
+                        "check")  # fmt: skip
     parser.add_argument("--least-killed", type=float, default=0.98, metavar="SHARE",
                         help="smallest share of mutants that must be refuted, those declared "
                         "equivalent apart (default: %(default)s)")  # fmt: skip
@@ -52,54 +119,7 @@ def main(argv: Sequence[str]) -> int:
                         "suite's folder")  # fmt: skip
     parser.add_argument("--workers", type=int, default=4, metavar="N",
                         help="golds executed at once (default: %(default)s)")  # fmt: skip
-    options = parser.parse_args(argv)
-
-    from rich.console import Console
-
-    from qeval.cells import build_engine
-    from qeval.commands.mutation import faults, measured, show_strength
-    from qeval.suites.check import Bench, GateSettings, Problem, check_suite
-    from qeval.suites.leaks import leaks
-
-    console = Console()
-    suite, folder, cells = _cells(options.overrides)
-    for language in suite.languages:
-        if language not in cells:
-            console.print(f"[yellow]{language} golds are not checked.[/yellow]")
-    variants = [name for name in suite.instances if name != "base"][: max(0, options.variants)]
-    first = next(iter(cells.values()))
-    settings = GateSettings(first.limits, first.policy, options.max_seconds, options.workers)
-    with ExitStack() as stack:
-        benches, labels = {}, {}
-        for language, cell in cells.items():
-            engine = build_engine(cell.engine_config)
-            stack.callback(engine.stop)
-            labels[language] = str(engine.start())
-            benches[language] = Bench(cell.language, engine)
-        with console.status("") as status:
-            report = check_suite(
-                suite, benches, ["base", *variants], settings,
-                on_instance=lambda name: status.update(f"checking golds on {name}"),
-            )  # fmt: skip
-            strengths = []
-            if options.mutants:
-                strengths = measured(suite, folder, benches, settings, options, tell=status.update)
-    missing = [
-        Problem(entry, language, "", "missing", f"there is no {language} gold")
-        for language, entries in report.missing.items()
-        for entry in entries
-        if options.complete
-    ]
-    leaked = [
-        Problem(example, "", "", "leak", account)
-        for example, account in leaks(suite, options.max_shared_words)
-    ]
-    weak = [problem for strength in strengths for problem in faults(strength, options.least_killed)]
-    problems = [*report.problems, *missing, *leaked, *weak]
-    _show(console, suite, labels, report, problems)
-    for strength in strengths:
-        show_strength(console, strength)
-    return ExitCode.MISSED if problems else ExitCode.DONE
+    return parser
 
 
 def _cells(overrides: Sequence[str]) -> "tuple[Suite, Path, dict[str, Cell]]":
@@ -121,14 +141,9 @@ def _cells(overrides: Sequence[str]) -> "tuple[Suite, Path, dict[str, Cell]]":
     return suite, folder, {cell.language.name: cell for cell in cells}
 
 
-def _show(
-    console: "Console",
-    suite: "Suite",
-    labels: dict[str, str],
-    report: "GateReport",
-    problems: "Sequence[Problem]",
+def _show_golds(
+    console: "Console", suite: "Suite", labels: dict[str, str], report: "GateReport"
 ) -> None:
-    from rich.markup import escape
     from rich.table import Table as Grid
 
     from qeval.suites.check import slowest
@@ -145,7 +160,7 @@ def _show(
             str(sum(language in example.gold for example in suite.examples)),
             str(len(runs)),
             f"{max((run.seconds for run in runs), default=0) * 1000:.0f} ms",
-            str(sum(problem.language == language for problem in problems)),
+            str(sum(problem.language == language for problem in report.problems)),
         )
     console.print(golds)
     compared = ", ".join(f"{count} {kind}" for kind, count in sorted(report.comparisons.items()))
@@ -161,8 +176,15 @@ def _show(
         f"{run.entry} on {run.instance} {run.seconds * 1000:.0f} ms" for run in slowest(report, 3)
     )
     console.print(f"Slowest: {late}.")
-    if not problems:
+    if not report.problems:
         console.print("[green]Every gold keeps its promises.[/green]")
+
+
+def _show_problems(console: "Console", problems: "Sequence[Problem]") -> None:
+    from rich.markup import escape
+    from rich.table import Table as Grid
+
+    if not problems:
         return
     listed = Grid(title=f"{len(problems)} problems", title_justify="left")
     for heading in ("case", "language", "instance", "problem", "what was found"):

@@ -11,6 +11,8 @@ from qeval.errors import InputError, did_you_mean
 from qeval.suites.documents import KeyPath, line_of
 
 Fault = tuple[KeyPath, str]
+Misplaced = tuple[Path, KeyPath, str]
+"""A fault and the file that it is in."""
 
 _COMMENT = re.compile(r"(?:--|//|#)[^\n]*")  # of SQL, Cypher and TypeQL
 
@@ -26,7 +28,7 @@ class Entry:
 
 def check_suite(file: Path, head: Mapping[str, Any]) -> None:
     """Check the parts of suite.yaml against each other. Raises `InputError`."""
-    _refuse([(file, keys, message) for keys, message in _suite_faults(head)])
+    refuse([(file, keys, message) for keys, message in _suite_faults(head)])
 
 
 def check_entries(
@@ -40,7 +42,7 @@ def check_entries(
         language: frozenset(re.findall(r"[\w-]+", _COMMENT.sub("", schema)))
         for language, schema in schemas.items()
     }
-    faults: list[tuple[Path, KeyPath, str]] = []
+    faults: list[Misplaced] = []
     seen: dict[str, Entry] = {}
     questions: dict[tuple[str, str], str] = {}
     for entry in (*cases, *examples):
@@ -57,10 +59,11 @@ def check_entries(
                 faults.append((entry.file, keys, f"same question as {other!r}"))
         found = _entry_faults(entry.data, head, vocabularies)
         faults += [(entry.file, (*entry.keys, *keys), message) for keys, message in found]
-    _refuse(faults)
+    refuse(faults)
 
 
-def _refuse(faults: Sequence[tuple[Path, KeyPath, str]]) -> None:
+def refuse(faults: Sequence[Misplaced]) -> None:
+    """Raise one `InputError` that names file, line and key of every fault, if there is any."""
     if not faults:
         return
     from qeval.suites.validation import key_name

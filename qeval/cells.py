@@ -97,6 +97,7 @@ def build_cell(config: "DictConfig", suites: dict[str, Suite] | None = None) -> 
     if variants > there:
         raise InputError(f"scoring.variants={variants}, but suite {suite.name!r} has {there}")
     whole(values, "workers", least=1)
+    check(bool, values["share_runs"], "share_runs")
     return Cell(
         name=_name(values),
         config=redact({str(key): value for key, value in raw.items() if key != "hydra"}),

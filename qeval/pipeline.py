@@ -22,6 +22,7 @@ from qeval.scoring.copying import copied
 from qeval.scoring.outcome import final_verdict, judge_instance
 from qeval.scoring.table import Table
 from qeval.scoring.verdict import Verdict
+from qeval.sharing import SharedOutcomes, repeatable
 from qeval.suite import Case
 
 T = TypeVar("T")
@@ -42,6 +43,7 @@ class Bench:
         self.engine = engine
         self.info = info
         self.label = str(info)
+        self.shared = SharedOutcomes()
         self._golds: dict[tuple[str, str, str], Table | GoldError] = {}
         self._gold_locks: dict[tuple[str, str, str], threading.Lock] = {}
         self._lock = threading.Lock()
@@ -202,6 +204,18 @@ def examine(cell: Cell, case: Case, query: str, bench: Bench) -> tuple[InstanceO
 
 
 def run_on(cell: Cell, case: Case, query: str, name: str, bench: Bench) -> InstanceOutcome:
+    """The outcome of a query on one instance; cells of a sweep share it (`share_runs`)."""
+    if not (cell.composed["share_runs"] and repeatable(cell.language, query)):
+        return _run_on(cell, case, query, name, bench)
+    key = (
+        (cell.suite.content_hash, cell.language.name, case.id),
+        (cell.suite.instance(cell.language.name, name).key, name),
+        (query, cell.limits, cell.policy),
+    )
+    return bench.shared.once(key, lambda: _run_on(cell, case, query, name, bench))
+
+
+def _run_on(cell: Cell, case: Case, query: str, name: str, bench: Bench) -> InstanceOutcome:
     """Check and execute a query on one instance and compare it with the gold's table there."""
     instance = cell.suite.instance(cell.language.name, name)
     gold = bench.gold(cell, case, name)

@@ -5,7 +5,11 @@ from typing import Protocol, runtime_checkable
 
 @runtime_checkable
 class Language(Protocol):
-    """Built by Hydra from `conf/language/<name>.yaml`."""
+    """Built by Hydra from `conf/language/<name>.yaml`.
+
+    A language may also have `volatile`, a compiled pattern that finds whatever makes a query give
+    other rows when it is run again (clocks, chance); without it no two cells share a run.
+    """
 
     name: str  # "sql": the key in cases and journals
     title: str  # "PostgreSQL SQL": as prompts and reports say it

@@ -106,6 +106,14 @@ class Token:
 class Cypher:
     """Neo4j's Cypher 5. Built from `conf/language/cypher.yaml`."""
 
+    # Clocks, chance, internal ids, and escapes that may spell any of them.
+    volatile = re.compile(
+        r"\brand\b|random|\btimestamp\b|\.\s*(?:transaction|statement|realtime)\b"
+        r"|\b(?:date|time|datetime|localtime|localdatetime)\s*\(\s*(?:\)|\{\s*timezone)"
+        r"|\belementId\b|\bid\s*\(|\\u",
+        re.IGNORECASE,
+    )
+
     def __init__(
         self, *, name: str, title: str, fences: Sequence[str], keywords: Sequence[str]
     ) -> None:

@@ -3,6 +3,7 @@
 The first of two walls: the second is a read transaction, or an engine that can't write.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
 class Typeql:
     """TypeQL 3 of TypeDB 3.12. Built from `conf/language/typeql.yaml`."""
+
+    # TypeQL has neither clock nor chance; internal ids come with the loading.
+    volatile = re.compile(r"\biid\b")
 
     def __init__(
         self, *, name: str, title: str, fences: Sequence[str], keywords: Sequence[str]

@@ -1,8 +1,10 @@
 """`qeval check`: the gold gate."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from qeval.exit_codes import ExitCode
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
     from qeval.cells import Cell
     from qeval.suite import Suite
-    from qeval.suites.check import GateReport, Problem
+    from qeval.suites.check import Bench, GateReport, GateSettings, Problem
 
 
 def main(argv: Sequence[str]) -> int:
@@ -24,8 +26,6 @@ def main(argv: Sequence[str]) -> int:
     from rich.console import Console
 
     from qeval.cells import build_engine
-    from qeval.commands.mutation import faults, measured, show_strength
-    from qeval.commands.rewriting import rewritten, show_rewrites
     from qeval.suites.check import Bench, GateSettings, Problem, check_suite
     from qeval.suites.leaks import leaks
 
@@ -50,12 +50,8 @@ def main(argv: Sequence[str]) -> int:
                 suite, benches, [] if options.only else instances, settings,
                 on_instance=lambda name: status.update(f"checking golds on {name}"),
             )  # fmt: skip
-            strengths = []
-            if options.mutants:
-                strengths = measured(suite, folder, benches, settings, options, tell=status.update)
-            kits = []
-            if options.rewrites:
-                kits = rewritten(suite, folder, benches, instances, settings, tell=status.update)
+            check = _Check(suite, folder, benches, settings, options, instances)
+            further, shows = _further(check, status.update)
     missing = [
         Problem(entry, language, "", "missing", f"there is no {language} gold")
         for language, entries in report.missing.items()
@@ -66,17 +62,54 @@ def main(argv: Sequence[str]) -> int:
         Problem(example, "", "", "leak", account)
         for example, account in leaks(suite, options.max_shared_words)
     ]
-    weak = [problem for strength in strengths for problem in faults(strength, options.least_killed)]
-    unequal = [problem for kit in kits for problem in kit.problems]
-    problems = [*report.problems, *missing, *leaked, *weak, *unequal]
+    problems = [*report.problems, *missing, *leaked, *further]
     if not options.only:
         _show_golds(console, suite, labels, report)
     _show_problems(console, problems)
-    for strength in strengths:
-        show_strength(console, strength)
-    if kits:
-        show_rewrites(console, kits)
+    for show in shows:
+        show(console)
     return ExitCode.MISSED if problems else ExitCode.DONE
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """What is checked, and how."""
+
+    suite: "Suite"
+    folder: "Path"
+    benches: Mapping[str, "Bench"]
+    settings: "GateSettings"
+    options: argparse.Namespace
+    instances: Sequence[str]
+
+
+def _further(
+    check: _Check, tell: Callable[[str], None]
+) -> tuple[list["Problem"], list[Callable[["Console"], None]]]:
+    """The checks asked for beyond the golds' own: their problems, and what shows their tables."""
+    from qeval.commands.mutation import faults, measured, show_strength
+    from qeval.commands.pairs import layered, show_layers
+    from qeval.commands.rewriting import rewritten, show_rewrites
+
+    suite, folder, benches = check.suite, check.folder, check.benches
+    settings, options = check.settings, check.options
+    problems: list[Problem] = []
+    shows: list[Callable[[Console], None]] = []
+    if options.mutants:
+        for strength in measured(suite, folder, benches, settings, options, tell=tell):
+            problems += faults(strength, options.least_killed)
+            shows.append(partial(show_strength, strength=strength))
+    if options.rewrites:
+        kits = rewritten(suite, folder, benches, check.instances, settings, tell=tell)
+        problems += [problem for kit in kits for problem in kit.problems]
+        shows.append(partial(show_rewrites, reports=kits))
+    if options.calibration:
+        layers, mislabelled = layered(
+            suite, folder, benches, settings, record=options.record, tell=tell
+        )
+        problems += mislabelled
+        shows.append(partial(show_layers, reports=layers))
+    return problems, shows
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -105,9 +138,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rewrites", action="store_true",
                         help="also run the rewrites of the golds (rewrites/<language>.yaml in the "
                         "suite's folder), which must all be judged correct")  # fmt: skip
+    parser.add_argument("--calibration", action="store_true",
+                        help="also run the labelled pairs that judges are calibrated on "
+                        "(calibration/<language>.yaml) on base and all variants")  # fmt: skip
     parser.add_argument("--only", action="store_true",
-                        help="with --mutants or --rewrites: leave out the golds' own "
-                        "check")  # fmt: skip
+                        help="with --mutants, --rewrites or --calibration: leave out the golds' "
+                        "own check")  # fmt: skip
     parser.add_argument("--least-killed", type=float, default=0.98, metavar="SHARE",
                         help="smallest share of mutants that must be refuted, those declared "
                         "equivalent apart (default: %(default)s)")  # fmt: skip
@@ -116,7 +152,8 @@ def _parser() -> argparse.ArgumentParser:
                         "(default: %(default)s)")  # fmt: skip
     parser.add_argument("--record", action="store_true",
                         help="with --mutants: write the summary to mutants/<language>.yaml in the "
-                        "suite's folder")  # fmt: skip
+                        "suite's folder; with --calibration: build the pairs anew and write "
+                        "them")  # fmt: skip
     parser.add_argument("--workers", type=int, default=4, metavar="N",
                         help="golds executed at once (default: %(default)s)")  # fmt: skip
     return parser

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from qeval.errors import InputError
 from qeval.paths import cache_dir, shipped
 
-SchemaName = Literal["suite", "cases", "mapping.typeql", "rewrites"]
+SchemaName = Literal["suite", "cases", "mapping.typeql", "rewrites", "calibration"]
 KeyPath = Sequence[str | int]
 
 

@@ -51,7 +51,7 @@ class Blocks:
     @classmethod
     def of(cls, numbers: Sequence[int] | None, expected: Expected) -> "Blocks":
         """Cut numbered gold rows at the end of the block that holds the last asked row."""
-        if numbers is None and expected.rows == expected.size:
+        if not expected.size or (numbers is None and expected.rows == expected.size):
             return cls(None, None, None, expected.size)
         numbers = [0] * expected.size if numbers is None else numbers
         last = numbers[expected.rows - 1]

@@ -411,6 +411,15 @@ def test_top_k_with_fewer_rows_than_k() -> None:
     assert not compare(TIED, ranking(("a", 3), ("b", 2)), spec).equal
 
 
+def test_rows_where_a_top_k_gold_has_none_are_wrong() -> None:
+    """On a variant the gold may be empty: then any row is one too many."""
+    found = compare(ranking(), ranking(("a", 1)), TOP)
+    assert not found.equal
+    assert found.difference is not None
+    assert (found.difference.missing_count, found.difference.extra_count) == (0, 1)
+    assert compare(ranking(), ranking(), TOP).equal
+
+
 def test_top_k_ignores_gold_rows_behind_the_ties() -> None:
     gold = ranking(*TIED.rows, ("d", 1))
     assert compare(gold, ranking(("a", 3), ("c", 2)), TOP).equal

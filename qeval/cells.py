@@ -91,11 +91,8 @@ def build_cell(config: "DictConfig", suites: dict[str, Suite] | None = None) -> 
     raw = OmegaConf.to_container(config, resolve=False)
     assert isinstance(raw, dict)
     scoring = dict(values["scoring"])
-    variants = whole(scoring, "variants", least=0)
+    instances = ("base", *_variants(scoring, suite))
     check_weights(scoring["weights"])
-    there = len(suite.instances) - 1
-    if variants > there:
-        raise InputError(f"scoring.variants={variants}, but suite {suite.name!r} has {there}")
     whole(values, "workers", least=1)
     check(bool, values["share_runs"], "share_runs")
     return Cell(
@@ -108,13 +105,27 @@ def build_cell(config: "DictConfig", suites: dict[str, Suite] | None = None) -> 
         strategy=construct(values["prompt_strategy"], "prompt_strategy"),
         model=cached(construct(values["model"], "model")),
         engine_config=_engine_config(values),
-        instances=("base", *(f"variant-{number}" for number in range(1, variants + 1))),
+        instances=instances,
         policy=typed(Policy, scoring, "scoring."),
         limits=typed(QueryLimits, values["limits"], "limits."),
         repeats=whole(values, "repeats", least=1),
         weights=scoring["weights"],
         thresholds=_thresholds(values.get("fail_under") or {}),
     )
+
+
+def _variants(scoring: Mapping[str, Any], suite: Suite) -> tuple[str, ...]:
+    """The variants of the data that right predictions are tried on, in the suite's order."""
+    there = tuple(name for name in suite.instances if name != "base")
+    asked = scoring["variants"]
+    if asked == "all":
+        return there
+    if isinstance(asked, str):
+        raise InputError(f"scoring.variants must be a whole number or all, not {asked!r}")
+    variants = whole(scoring, "variants", least=0)
+    if variants > len(there):
+        raise InputError(f"scoring.variants={variants}, but suite {suite.name!r} has {len(there)}")
+    return there[:variants]
 
 
 def _thresholds(asked: Any) -> dict[str, float]:

@@ -8,10 +8,11 @@ import json
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from qeval.cells import Cell, build_cell, build_engine, cell_key
 from qeval.errors import InputError, QevalError
@@ -26,11 +27,13 @@ from qeval.prompts.labels import strategy_label
 from qeval.prompts.template import rough_tokens
 from qeval.results import CellResult, SweepResult, close_cell, write_summary
 from qeval.settings import check
-from qeval.suite import Case, Instance, Suite
+from qeval.suite import Case, Suite
 from qeval.workers import run_elsewhere, shares_memory
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -104,11 +107,10 @@ def evaluate(cells: Sequence[Cell], *, quiet: bool = False) -> SweepResult:
         tracker.open(_sweep_name(opened), [open_cell.folder for open_cell in opened.values()])
         run = _Run(list(opened.values()), stop, tracker, settings, quiet=quiet)
         run.notes += long_prompts
-        before = run.fingerprints()
-        run.work()
-        after = run.fingerprints()
-        # One that could not be taken says so itself; it is no sign of a change.
-        if any(before[key] != after[key] for key in before.keys() & after.keys()):
+        run.take_fingerprints()
+        with _preparing_variants(opened.values()):
+            run.work()
+        if run.data_changed():
             run.notes.append(
                 "THE DATA CHANGED during this sweep: a query got past the read-only walls, or "
                 "someone wrote to the database. Do not trust these results."
@@ -250,21 +252,30 @@ class _Run:
         if str(error) not in self.notes:
             self.notes.append(str(error))
 
-    def fingerprints(self) -> dict[tuple[int, str], str]:
-        """Digest of every instance that the cells use, by engine."""
-        found: dict[tuple[int, str], str] = {}
+    def take_fingerprints(self) -> None:
+        """Make each base instance ready; variants follow when they are needed."""
         for open_cell in self.cells:
-            bench, cell = open_cell.bench, open_cell.cell
-            for name in cell.instances:
-                instance = cell.suite.instance(cell.language.name, name)
-                key = (id(bench), instance.key)
-                if key not in found:
-                    try:
-                        found[key] = _fingerprint(bench, instance)
-                    except QevalError as error:
-                        self.notes.append(f"the data could not be checked for changes: {error}")
-                        self.incomplete = True
-        return found
+            self._watch(partial(open_cell.bench.ready, open_cell.cell, "base"), open_cell.bench)
+
+    def data_changed(self) -> bool:
+        """Whether an instance that was asked has another fingerprint than before.
+
+        One that can't be taken says so itself; it is no sign of a change.
+        """
+        changed = False
+        for bench in {id(cell.bench): cell.bench for cell in self.cells}.values():
+            for instance, before in list(bench.before.values()):
+                now = self._watch(partial(bench.engine.fingerprint, instance), bench)
+                changed = changed or now not in (None, before)
+        return changed
+
+    def _watch(self, look: Callable[[], T], bench: Bench) -> T | None:
+        try:
+            return bench.lasting(look)
+        except QevalError as error:
+            self.notes.append(f"the data could not be checked for changes: {error}")
+            self.incomplete = True
+            return None
 
     def exit_code(self) -> ExitCode:
         """What the sweep ended with, worst first."""
@@ -284,8 +295,36 @@ class _Run:
             print_results(result)
 
 
-def _fingerprint(bench: Bench, instance: Instance) -> str:
-    return bench.lasting(lambda: bench.engine.fingerprint(instance))
+@contextmanager
+def _preparing_variants(cells: Iterable[_OpenCell]) -> Iterator[None]:
+    """Load variants while the first answers are waited for; whoever needs one sooner loads it.
+
+    Where nobody is waited for, each is loaded when a prediction needs it.
+    """
+    wanted = {
+        (id(cell.bench), cell.bench.instance(cell.cell, name).key): (cell, name)
+        for cell in cells
+        if cell.missing and cell.cell.model.identity().get("adapter") not in _ASKS_NOBODY
+        for name in cell.cell.instances[1:]
+    }
+    ended = threading.Event()
+
+    def prepare() -> None:
+        for cell, name in wanted.values():
+            # What is wrong is told by the first case that needs the variant.
+            with suppress(QevalError):
+                if not ended.is_set():
+                    cell.bench.ready(cell.cell, name)
+
+    thread = threading.Thread(target=prepare, name="variants", daemon=True)
+    if wanted:
+        thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        if wanted:
+            thread.join()
 
 
 def _missing(open_cell: _OpenCell) -> Iterator[tuple[_OpenCell, Case, int]]:
@@ -343,7 +382,7 @@ _CLEARLY = 0.7  # the rule of thumb may be off by so much
 
 
 def _start_engines(cells: Sequence[Cell], stack: ExitStack) -> dict[str, Bench]:
-    """Start each distinct engine once and load every instance that a cell needs."""
+    """Start each distinct engine once and load every base instance that a cell needs."""
     benches: dict[str, Bench] = {}
     for cell in cells:
         wanted = cell.engine_id
@@ -351,8 +390,7 @@ def _start_engines(cells: Sequence[Cell], stack: ExitStack) -> dict[str, Bench]:
             engine = build_engine(cell.engine_config)
             stack.callback(engine.stop)
             benches[wanted] = Bench(engine, engine.start())
-        for name in cell.instances:
-            benches[wanted].engine.load(cell.suite.instance(cell.language.name, name))
+        benches[wanted].engine.load(benches[wanted].instance(cell, "base"))
     return benches
 
 

@@ -55,6 +55,5 @@ def _bench(cell: Any) -> Bench:
         atexit.register(engine.stop)
         _benches[wanted] = Bench(engine, engine.start())
     bench = _benches[wanted]
-    for name in cell.instances:
-        bench.engine.load(cell.suite.instance(cell.language.name, name))
+    bench.ready(cell, "base")
     return bench

@@ -49,9 +49,9 @@ class Conversation:
             "raw": last.text,
             "reasoning": last.reasoning,
             "finish_reason": last.finish_reason,
-            "prompt_tokens": _sum(usage.prompt_tokens for usage in usages),
-            "completion_tokens": _sum(usage.completion_tokens for usage in usages),
-            "cost_usd": _sum(usage.cost_usd for usage in usages),
+            "prompt_tokens": total(usage.prompt_tokens for usage in usages),
+            "completion_tokens": total(usage.completion_tokens for usage in usages),
+            "cost_usd": total(usage.cost_usd for usage in usages),
             "generation_s": sum(generation.seconds for generation in self.generations),
             "cached": all(generation.cached for generation in self.generations),
             "served_by": last.served_by,
@@ -134,10 +134,10 @@ def _round(generation: Generation, prompt: Prompt, query: str | None, trial: Tri
 N = TypeVar("N", int, float)
 
 
-def _sum(values: Iterable[N | None]) -> N | None:
+def total(values: Iterable[N | None]) -> N | None:
     """The sum, or None (unknown) as soon as one is."""
     known: Sequence[N | None] = list(values)
     if any(value is None for value in known):
         return None
-    total: N = sum(value for value in known if value is not None)
-    return total
+    found: N = sum(value for value in known if value is not None)
+    return found

@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from qeval.data.model import TableModel
     from qeval.languages.base import Language
+    from qeval.models.base import Model
+    from qeval.models.budget import Budget
+    from qeval.prompts.base import Prompt
     from qeval.suite import Case
 
 Label = Literal["equivalent", "different", "unscored"]
@@ -173,6 +176,22 @@ class Judge(Protocol):
     name: str
     max_false_accept: float
     """The largest upper end of the false-accept interval with which its word makes headlines."""
+    notes: str
+
+    @property
+    def votes(self) -> int:
+        """How many answers a decision takes."""
+        ...
+
+    @property
+    def claim_rows(self) -> int:
+        """How many rows a row set may have to be tried; 0: none is tried."""
+        ...
+
+    @property
+    def models(self) -> "tuple[Model, ...]":
+        """The models that are asked, for planning."""
+        ...
 
     def identity(self) -> dict[str, object]:
         """All that can change a decision (models, prompt, votes, bounds); never a key."""
@@ -183,7 +202,18 @@ class Judge(Protocol):
         ...
 
     def decide(self, dispute: Dispute) -> Judgement:
-        """Look at one dispute. What goes wrong becomes an `unscored` vote; nothing is raised."""
+        """Look at one dispute. What goes wrong becomes an `unscored` vote.
+
+        Raises `BudgetReachedError`, nothing else.
+        """
+        ...
+
+    def prompts(self, dispute: Dispute) -> "Sequence[tuple[Model, Prompt]]":
+        """What would be sent, a prompt per vote."""
+        ...
+
+    def paid_from(self, budget: "Budget") -> "Judge":
+        """The same judge, its calls paid from `budget`. Raises `InputError`: no price is known."""
         ...
 
     def close(self) -> None:

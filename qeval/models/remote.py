@@ -23,28 +23,23 @@ _ANSWER_SCHEMA = {
     "required": ["query"],
     "additionalProperties": False,
 }
-# What makes a model answer in a form; a provider that knows neither refuses the request.
-_FORMS: dict[str, dict[str, Any]] = {
-    "json": {
-        "response_format": {
-            "type": "json_schema",
-            "json_schema": {"name": "answer", "strict": True, "schema": _ANSWER_SCHEMA},
-        }
-    },
-    "tool": {
-        "tools": [
-            {
-                "type": "function",
-                "function": {
-                    "name": "answer",
-                    "description": "Hand in the query.",
-                    "parameters": _ANSWER_SCHEMA,
-                },
-            }
-        ],
+
+
+def _form(mode: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """What makes a model answer in a form; a provider that knows neither refuses the request."""
+    if mode == "json":
+        wanted = {"name": "answer", "strict": True, "schema": schema}
+        return {"response_format": {"type": "json_schema", "json_schema": wanted}}
+    if mode != "tool":
+        return {}
+    described = "Hand in the query." if schema is _ANSWER_SCHEMA else "Hand in the answer."
+    function = {"name": "answer", "description": described, "parameters": schema}
+    return {
+        "tools": [{"type": "function", "function": function}],
         "tool_choice": {"type": "function", "function": {"name": "answer"}},
-    },
-}
+    }
+
+
 # What a model may refuse without the question becoming another one. Never the token limit.
 _DISPENSABLE = ("temperature", "top_p", "seed")
 _NOT_SETTINGS = frozenset(
@@ -62,7 +57,8 @@ class RemoteModel:
     what the model would not take. `timeout_s` seconds bound each wait for the provider's bytes,
     `retry` the whole of a call; `max_concurrent` calls run at once per process. `price` is US
     dollars per million tokens (`input`, `output`) where litellm's table does not know it; `window`
-    the context in tokens. The key is read from the variables of `key_env`, see
+    the context in tokens. `answer_schema` is the JSON schema that the modes json and tool ask for
+    (None: an object with the query). The key is read from the variables of `key_env`, see
     `qeval.models.keys`, and is part of no text, hash or file.
     """
 
@@ -81,6 +77,7 @@ class RemoteModel:
     end_of_life: str | None = None
     notes: str = ""
     cache: bool = True
+    answer_schema: Mapping[str, Any] | None = None
     _keys: Alternatives = field(init=False, repr=False)
     _refused: set[str] = field(default_factory=set, init=False, repr=False)
 
@@ -109,6 +106,7 @@ class RemoteModel:
             "answer_mode": self.answer_mode,
             "params": dict(self.params),
             "extra_body": dict(self.extra_body),
+            **({} if self.answer_schema is None else {"answer_schema": self.answer_schema}),
         }
 
     def preflight(self) -> None:
@@ -197,7 +195,7 @@ class RemoteModel:
         if self.extra_body:
             options["extra_body"] = dict(self.extra_body)
         messages = [{"role": m.role, "content": m.content} for m in request.prompt.messages]
-        options |= _FORMS.get(self.answer_mode, {})
+        options |= _form(self.answer_mode, self.answer_schema or _ANSWER_SCHEMA)
         if self.answer_mode != "completion":
             return lambda: _checked(litellm.completion(messages=messages, **options))
         prompt = "\n\n".join(message["content"] for message in messages)

@@ -1,0 +1,128 @@
+"""What is taken away before a judge sees two queries: comments, names of the sides, length."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from qeval.judge.base import Dispute, Shown
+
+if TYPE_CHECKING:
+    from qeval.scoring.table import Table
+
+_ESCAPE = re.compile(r"\\u+([0-9a-fA-F]{4})")
+_BACKSLASHED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+
+
+@dataclass(frozen=True, slots=True)
+class _Lexis:
+    """A language's comments; `kept` are texts in which nothing is one."""
+
+    kept: str
+    comment: str
+    escaped: bool = False  # \uXXXX is replaced before anything is read, also in comment signs
+
+
+_LEXES = {
+    "cypher": _Lexis(_BACKSLASHED + "|`(?:[^`]|``)*`", r"//[^\n]*|/\*.*?(?:\*/|\Z)", escaped=True),
+    "typeql": _Lexis(_BACKSLASHED, r"#[^\n]*"),
+}
+
+
+def strip_comments(query: str, language: str) -> str:
+    """The query without its comments, for they may talk to the judge; it means the same as before.
+
+    A language whose comments are not known here is left as it is.
+    """
+    lexis = _LEXES.get(language)
+    if language == "sql":
+        spans = _comments_of_sql(query)
+    elif lexis is not None:
+        if lexis.escaped:
+            query = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), query)
+        pattern = re.compile(f"{lexis.kept}|(?P<comment>{lexis.comment})", re.DOTALL)
+        spans = [f.span() for f in pattern.finditer(query) if f["comment"] is not None]
+    else:
+        spans = []
+    left, place = "", 0
+    for start, end in spans:
+        left += query[place:start]
+        left = left.rstrip(" \t")
+        place = end
+        alone = not left or left.endswith("\n")
+        if alone and query.startswith("\n", place):
+            place += 1  # nothing is left of this line
+        elif not alone and not query.startswith("\n", place):
+            left += " "  # a comment parts two words
+    return (left + query[place:]).strip()
+
+
+def _comments_of_sql(query: str) -> list[tuple[int, int]]:
+    """Where PostgreSQL's own scanner finds comments."""
+    from pglast.parser import ParseError, scan
+
+    try:
+        tokens = scan(query)
+    except (ParseError, ValueError, UnicodeError):
+        return []
+    return [(t.start, t.end + 1) for t in tokens if t.name in ("SQL_COMMENT", "C_COMMENT")]
+
+
+def bounded(table: "Table", rows: int, characters: int) -> Shown:
+    """The first rows of a result as printable cells: at most `rows`, at most so many characters."""
+    from qeval.scoring.difference import SAMPLE_COLUMNS, SAMPLE_TEXT, shown
+    from qeval.scoring.values import canonical
+
+    first = table.rows[:rows]
+    columns = [canonical.column(values) for values in zip(*first, strict=True)]
+    printable: list[tuple[Any, ...]] = []
+    room = characters
+    for row in zip(*columns, strict=True):
+        cells = tuple(shown(value) for value in row[:SAMPLE_COLUMNS])
+        room -= len(json.dumps(cells, ensure_ascii=False, default=str))
+        if room < 0:
+            break
+        printable.append(cells)
+    names = tuple(name[:SAMPLE_TEXT] for name in table.columns[:SAMPLE_COLUMNS])
+    return Shown(names, tuple(printable), len(table))
+
+
+def swapped_first(dispute: Dispute, seed: int) -> bool:
+    """Whether the first vote sees the prediction first: a coin whose toss is the dispute's content.
+
+    The same dispute is shown the same way on every machine; later votes take turns.
+    """
+    where = f"{seed}/{dispute.question}/{dispute.gold}/{dispute.predicted}"
+    return bool(hashlib.sha256(where.encode("utf-8", "surrogatepass")).digest()[0] & 1)
+
+
+def mark_of(*texts: str) -> str:
+    """A mark for the borders of quoted texts which none of them holds, so none can end early."""
+    number = 0
+    while True:
+        made = f"{number}\0" + "\0".join(texts)
+        mark = hashlib.sha256(made.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        if not any(mark in text for text in texts):
+            return mark
+        number += 1
+
+
+def sides(dispute: Dispute, *, swapped: bool) -> Mapping[str, Mapping[str, Any]]:
+    """The two queries as `a` and `b`, each with its result and the rows that only it has."""
+    difference = dispute.difference or {}
+    language = dispute.language.name
+    gold = {
+        "query": strip_comments(dispute.gold, language),
+        "result": dispute.gold_result,
+        "alone": difference.get("missing", ()),
+        "alone_count": difference.get("missing_count", 0),
+    }
+    predicted = {
+        "query": strip_comments(dispute.predicted, language),
+        "result": dispute.predicted_result,
+        "alone": difference.get("extra", ()),
+        "alone_count": difference.get("extra_count", 0),
+    }
+    return {"a": predicted, "b": gold} if swapped else {"a": gold, "b": predicted}

@@ -116,10 +116,10 @@ class Journal:
             self._close = undo.pop_all()
 
     def _read(self, header: dict[str, Any]) -> None:
-        self._shown = {line.get("digest") for _, line in _lines(self.folder / PROMPTS)}
+        self._shown = {line.get("digest") for _, line in read_lines(self.folder / PROMPTS)}
         self.done: dict[tuple[str, int], Verdict] = {}
         stored: dict[str, Any] | None = None
-        for number, line in _lines(self.folder / JOURNAL):
+        for number, line in read_lines(self.folder / JOURNAL):
             if number == 1:
                 stored = line
             elif line.get("type") == "record":
@@ -167,7 +167,7 @@ def read_journal(folder: Path) -> tuple[dict[str, Any], list[Record]]:
     path = folder / JOURNAL
     if not path.is_file():
         raise InputError(f"{folder} is no cell folder: it has no {JOURNAL}")
-    for number, line in _lines(path):
+    for number, line in read_lines(path):
         kind = line.pop("type", None)
         if kind == "cell":
             header = line
@@ -192,11 +192,17 @@ def _record(path: Path, number: int, line: dict[str, Any]) -> Record:
 
 def read_prompts(folder: Path) -> dict[str, list[list[str]]]:
     """Messages ([role, content]) of every prompt of a cell by digest."""
-    lines = [line for _, line in _lines(folder / PROMPTS) if {"digest", "messages"} <= line.keys()]
+    lines = [
+        line for _, line in read_lines(folder / PROMPTS) if {"digest", "messages"} <= line.keys()
+    ]
     return {line["digest"]: line["messages"] for line in lines}
 
 
-def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The whole lines of a JSON-lines file with their numbers from 1; none where there is no file.
+
+    Raises `InputError` naming a damaged line. A half-written last one is passed over.
+    """
     if not path.is_file():
         return
     with path.open("rb") as file:

@@ -56,6 +56,8 @@ class Record:
     went back to the model, `rounds` has every answer, `raw` and `query` are the last one's, tokens,
     cost and seconds are sums. `copied` are literals and conditions out of shown examples.
     `judgement` is what a judge said of a prediction that ran and differs (None: nobody was asked).
+    `review` is what people said of it (`equivalent`, `different`): reviews have a journal of their
+    own and are laid over the records when these are read, so in a cell's journal it is empty.
     """
 
     case_id: str
@@ -92,6 +94,7 @@ class Record:
     copied: tuple[str, ...] = ()
     schema_shown: str = ""
     judgement: Judgement | None = None
+    review: str = ""
     finished_at: str = ""
 
     @property

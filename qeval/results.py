@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from qeval.errors import IncompleteError
 from qeval.exit_codes import ExitCode
-from qeval.journal import read_journal
 from qeval.record import Record
+from qeval.review.standing import read_reviewed
 from qeval.scoring.metrics import CellMetrics, cell_metrics
 from qeval.scoring.verdict import Verdict
 
@@ -52,7 +52,7 @@ class CellResult:
     @cached_property
     def records(self) -> list[Record]:
         """All records of the cell, the latest of each (case, repeat)."""
-        return read_journal(self.folder)[1]
+        return read_reviewed(self.folder)[1]
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class SweepResult:
 
 def close_cell(folder: Path, cell: "Cell") -> CellResult:
     """Compute a cell's metrics from its journal. Raises `InputError` for a damaged journal."""
-    header, records = read_journal(folder)
+    header, records = read_reviewed(folder)
     wanted = {(case.id, repeat) for case in cell.cases for repeat in range(cell.repeats)}
     records = [record for record in records if (record.case_id, record.repeat) in wanted]
     metrics = cell_metrics(records, cell.weights, variants=len(cell.instances) - 1)

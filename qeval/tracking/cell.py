@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from qeval.errors import InputError
-from qeval.journal import JOURNAL, read_journal
+from qeval.journal import JOURNAL
 from qeval.prompts.labels import strategy_label
 from qeval.record import Record
+from qeval.review.standing import read_reviewed
 from qeval.scoring.verdict import Verdict
 
 FORMAT = "1"
@@ -87,7 +88,7 @@ class LoggedCell:
 
 def read_cell(folder: Path) -> LoggedCell:
     """Read what the journal and `summary.json` say. Raises `InputError` naming what is wrong."""
-    header, records = read_journal(folder)
+    header, records = read_reviewed(folder)
     if "key" not in header:
         raise InputError(f"{folder / JOURNAL} has no header line: it is not a cell's journal")
     path = folder / "summary.json"

@@ -90,6 +90,8 @@ def build_cell(config: "DictConfig", suites: dict[str, Suite] | None = None) -> 
     cases = select_cases(suite, values["difficulty"], language=language.name)
     raw = OmegaConf.to_container(config, resolve=False)
     assert isinstance(raw, dict)
+    for settings in (values, raw):
+        settings["difficulty"] = _named_with_subset(settings["difficulty"])
     scoring = dict(values["scoring"])
     instances = ("base", *_variants(scoring, suite))
     check_weights(scoring["weights"])
@@ -126,6 +128,13 @@ def _variants(scoring: Mapping[str, Any], suite: Suite) -> tuple[str, ...]:
     if variants > len(there):
         raise InputError(f"scoring.variants={variants}, but suite {suite.name!r} has {len(there)}")
     return there[:variants]
+
+
+def _named_with_subset(difficulty: Mapping[str, Any]) -> dict[str, Any]:
+    """The filters with a name that tells a part of the cases (`hard-representative`) from all."""
+    named = [difficulty.get("name"), difficulty.get("subset")]
+    parts = [str(name) for name in named if name not in (None, "all")]
+    return {**difficulty, "name": "-".join(parts) or "all"}
 
 
 def _thresholds(asked: Any) -> dict[str, float]:

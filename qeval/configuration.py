@@ -13,7 +13,7 @@ from qeval.redaction import redact_override, redact_text
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-ALIASES = {"lang": "language", "subset": "difficulty"}
+ALIASES = {"lang": "language"}
 _ALIAS = re.compile(r"^(\+{0,2}|~)(" + "|".join(ALIASES) + r")(?=[=.@]|$)")
 
 

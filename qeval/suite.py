@@ -54,6 +54,10 @@ class Instance:
     database name (`[a-z0-9_]`, at most 60 characters). `dataset()` generates the rows, so an
     engine that already holds `key` never pays for it. One that is `ad_hoc` holds a few rows for a
     few queries and is dropped after them (`Engine.drop`); engines keep nothing of it.
+
+    Data may also come from a `script`, which the engine runs after the schema, or be `existing`
+    in a database of the user's own, which is only read. Then the rows are known to the engine
+    alone: `dataset()` raises `InputError`, and the instance is not `tabular`.
     """
 
     key: str
@@ -62,6 +66,36 @@ class Instance:
     mapping: Mapping[str, Any]  # how neutral tables become nodes/relations; {} for SQL
     dataset: Callable[[], Dataset]
     ad_hoc: bool = False
+    script: "Script | None" = None
+    existing: "Existing | None" = None
+    schema_file: str = ""  # where `schema` was read from, for messages
+
+    @property
+    def tabular(self) -> bool:
+        """Whether the rows are known as neutral tables."""
+        return self.script is None and self.existing is None
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """Statements that load an instance, run by the engine's owner; `file` is for messages."""
+
+    file: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Existing:
+    """A database of the user's own as a suite declares it; nothing is ever written to it.
+
+    `uri`, `user` and `password` may be `$NAME` for an environment variable, and passwords must be.
+    """
+
+    uri: str
+    database: str | None = None
+    schemas: tuple[str, ...] = ("public",)  # of PostgreSQL, in the order of the search path
+    user: str | None = None
+    password: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

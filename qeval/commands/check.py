@@ -1,9 +1,10 @@
 """`qeval check`: the gold gate."""
 
 import argparse
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,9 @@ def main(argv: Sequence[str]) -> int:
     for language in suite.languages:
         if language not in cells:
             console.print(f"[yellow]{language} golds are not checked.[/yellow]")
-    variants = [name for name in suite.instances if name != "base"][: max(0, options.variants)]
+    variants = [name for name in suite.instances if name != "base"]
+    if options.variants is not None:
+        variants = variants[: max(0, options.variants)]
     first = next(iter(cells.values()))
     settings = GateSettings(first.limits, first.policy, options.max_seconds, options.workers)
     with ExitStack() as stack:
@@ -118,12 +121,12 @@ def _parser() -> argparse.ArgumentParser:
         description="Run every gold of the suite on its instances and check what its case declares:"
         " it executes, has the declared columns, types and order, isn't empty, gives the same rows"
         " again, on rows loaded in another order, and in every language.",
-        epilog="Example: qeval check suite.path=my/suite language=sql --variants 2",
+        epilog="Example: qeval check suite.path=my/suite language=sql,cypher --variants 2",
     )
     parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE",
                         help="configuration, e.g. suite=ecommerce language=sql")  # fmt: skip
-    parser.add_argument("--variants", type=int, default=5, metavar="N",
-                        help="variants to check next to base (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--variants", type=int, metavar="N",
+                        help="variants to check next to base (default: all of the suite)")
     parser.add_argument("--max-seconds", type=float, default=1.0, metavar="S",
                         help="longest time of one gold (default: %(default)s)")  # fmt: skip
     parser.add_argument("--max-shared-words", type=float, default=0.75, metavar="SHARE",
@@ -163,19 +166,21 @@ def _cells(overrides: Sequence[str]) -> "tuple[Suite, Path, dict[str, Cell]]":
     """The suite, freshly validated, its folder, and one cell per language that is checked."""
     from qeval.cells import build_cell
     from qeval.configuration import compose, options, plain, spell_out
-    from qeval.suites import load_suite
+    from qeval.suites import load_suite, select_cases
     from qeval.suites.loader import suite_folder
 
-    words = ["model=gold", *spell_out(overrides)]
-    which = plain(compose(words))["suite"]
-    suite, folder = load_suite(which, fresh=True), suite_folder(which)
-    if any(word.startswith("language=") for word in words):
-        cell = build_cell(compose(words))
-        return suite, folder, {cell.language.name: cell}
+    given = ["model=gold", *spell_out(overrides)]
+    asked = [word.partition("=")[2] for word in given if word.startswith("language=")]
+    words = [word for word in given if not word.startswith("language=")]
+    values = plain(compose(words))
+    suite, folder = load_suite(values["suite"], fresh=True), suite_folder(values["suite"])
     known = options("language")
     languages = [language for language in suite.languages if language in known]
+    if asked:
+        languages = [name for name in re.split(r"[\[\],\s]+", asked[-1]) if name]
     cells = [build_cell(compose([*words, f"language={language}"])) for language in languages]
-    return suite, folder, {cell.language.name: cell for cell in cells}
+    chosen = select_cases(suite, values["difficulty"])
+    return replace(suite, cases=chosen), folder, {cell.language.name: cell for cell in cells}
 
 
 def _show_golds(

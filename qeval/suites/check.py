@@ -4,6 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -17,6 +18,7 @@ from qeval.suites.conformance import query_faults, table_faults
 
 _KEY_LENGTH = 60
 _MIXED = "_mixed"
+_TIMINGS = 3  # of a gold that seemed slow beside others
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +89,10 @@ def check_suite(
 
     Checked on each instance: the gold passes its language's safety check, executes within
     `max_seconds`, has the declared columns, types and order, cuts no undeclared tie, gives an
-    equal table when run again and on the same rows loaded in another physical order; golds of
-    several languages give equal tables. On base its table is not empty unless declared.
-    `on_instance` is told each instance before work on it begins.
+    equal table when run a second time, on the same rows loaded in another physical order (on the
+    same ones where the rows are known to the engine alone); golds of several languages give equal
+    tables. On base its table is not empty unless declared. `on_instance` is told each instance
+    before work on it begins. The languages are worked through side by side.
     """
     gate = _Gate(suite, benches, settings)
     gate.check_texts()
@@ -129,6 +132,7 @@ class _Gate:
         self.problems: list[Problem] = []
         self.comparisons: Counter[str] = Counter()
         self.missing: dict[str, list[str]] = {language: [] for language in benches}
+        self.late: dict[tuple[str, str], dict[str, tuple[Entry, float]]] = {}
 
     def check_texts(self) -> None:
         """Safety and visible faults of every gold's text."""
@@ -147,35 +151,61 @@ class _Gate:
 
     def check_instance(self, name: str) -> None:
         """Execute every gold on the instance and on its shuffled load, and compare the tables."""
-        tables: dict[tuple[str, str], Table] = {}
-        for language, bench in self.benches.items():
-            instance = self.suite.instance(language, name)
-            mixed = shuffled(instance)
-            bench.engine.load(instance)
-            bench.engine.load(mixed)
-            asked = [entry for entry in self.entries if language in entry.gold]
-            work = partial(self._examine, language, instance, mixed)
-            with ThreadPoolExecutor(self.settings.workers) as pool:
-                for entry, table in zip(asked, pool.map(work, asked), strict=True):
-                    if table is not None:
-                        tables[entry.id, language] = table
+        with ThreadPoolExecutor(len(self.benches)) as pool:
+            found = pool.map(lambda language: self._check_language(language, name), self.benches)
+            tables: dict[tuple[str, str], Table] = {
+                (entry, language): table
+                for language, given in zip(self.benches, found, strict=True)
+                for entry, table in given.items()
+            }
         for entry in self.entries:
-            found = [(lang, tables[entry.id, lang]) for lang in self.benches
+            there = [(lang, tables[entry.id, lang]) for lang in self.benches
                      if (entry.id, lang) in tables]  # fmt: skip
-            for language, table in found[1:]:
-                first, reference = found[0]
+            for language, table in there[1:]:
+                first, reference = there[0]
                 difference = self._difference(reference, table, entry.answer, "languages")
                 if difference:
                     account = f"{first} and {language} differ: {difference}"
                     self._add(entry, language, name, "languages", account)
 
+    def _check_language(self, language: str, name: str) -> dict[str, Table]:
+        """The tables of a language's golds on the instance, after every check on them."""
+        engine = self.benches[language].engine
+        instance = self.suite.instance(language, name)
+        again = shuffled(instance) if instance.tabular else instance
+        engine.load(instance)
+        engine.load(again)
+        asked = [entry for entry in self.entries if language in entry.gold]
+        work = partial(self._examine, language, instance, again)
+        with ThreadPoolExecutor(self.settings.workers) as pool:
+            tables = list(pool.map(work, asked))
+        self._time_alone(language, instance)
+        return {entry.id: table for entry, table in zip(asked, tables, strict=True)
+                if table is not None}  # fmt: skip
+
+    def _time_alone(self, language: str, instance: Instance) -> None:
+        """Golds that took too long beside others may show that they don't need to."""
+        engine, most = self.benches[language].engine, self.settings.max_seconds
+        late = self.late.pop((language, instance.name), {})
+        for entry, seconds in late.values():
+            least = seconds
+            for _ in range(_TIMINGS):
+                with suppress(QueryError, EngineLostError):
+                    query = entry.gold[language]
+                    execution = engine.execute(query, instance, self.settings.limits)
+                    least = min(least, execution.seconds)
+                if least <= most:
+                    break
+            else:
+                message = f"{least:.2f} s, at most {most} s are allowed"
+                self._add(entry, language, instance.name, "slow", message)
+
     def _examine(
-        self, language: str, instance: Instance, mixed: Instance, entry: Entry
+        self, language: str, instance: Instance, other: Instance, entry: Entry
     ) -> Table | None:
         """The gold's table on the instance, after every check on it; None where it fails."""
         place = (language, instance.name)
-        query = entry.gold[language]
-        table = self._execute(entry, query, language, instance)
+        table = self._execute(entry, language, instance)
         if table is None:
             return None
         faults = list(table_faults(table, entry.answer))
@@ -186,20 +216,29 @@ class _Gate:
         may_be_empty = isinstance(entry, Case) and entry.empty_ok
         if instance.name == "base" and not len(table) and not may_be_empty:
             self._add(entry, *place, "empty", "no rows on base, and empty_ok isn't declared")
-        for kind, again in (("again", instance), ("shuffled", mixed)):
-            other = self._execute(entry, query, language, again)
-            if other is None:
-                continue
-            difference = self._difference(table, other, entry.answer, kind)
-            if difference:
-                account = f"the table differs when the gold is run {kind}: {difference}"
-                self._add(entry, *place, kind, account)
+        kind = "again" if other is instance else "shuffled"
+        if self._differs(table, entry, place, kind, other) and kind == "shuffled":
+            # Only a gold that can't repeat itself on the very same rows differs here as well.
+            self._differs(table, entry, place, "again", instance)
         return table
 
-    def _execute(self, entry: Entry, query: str, language: str, instance: Instance) -> Table | None:
-        engine, settings = self.benches[language].engine, self.settings
+    def _differs(
+        self, table: Table, entry: Entry, place: tuple[str, str], kind: str, instance: Instance
+    ) -> bool:
+        second = self._execute(entry, place[0], instance)
+        if second is None:
+            return False
+        difference = self._difference(table, second, entry.answer, kind)
+        if difference:
+            account = f"the table differs when the gold is run {kind}: {difference}"
+            self._add(entry, *place, kind, account)
+        return bool(difference)
+
+    def _execute(self, entry: Entry, language: str, instance: Instance) -> Table | None:
+        engine, settings, query = self.benches[language].engine, self.settings, entry.gold[language]
         try:
-            engine.check(query, instance)
+            if instance.name == "base":  # what it checks is the schema, which all instances share
+                engine.check(query, instance)
             execution = engine.execute(query, instance, settings.limits)
         except QueryError as error:
             where = f" (line {error.line})" if error.line else ""
@@ -213,8 +252,8 @@ class _Gate:
             self._add(entry, language, instance.name, "truncated", message)
             return None
         if execution.seconds > settings.max_seconds:
-            message = f"{execution.seconds:.2f} s, at most {settings.max_seconds} s are allowed"
-            self._add(entry, language, instance.name, "slow", message)
+            late = self.late.setdefault((language, instance.name), {})
+            late[entry.id] = (entry, execution.seconds)
         self.runs.append(
             GoldRun(entry.id, language, instance.name, len(execution.table), execution.seconds)
         )

@@ -26,6 +26,7 @@ def select_cases(
     """
     chosen = dict(filters or {})
     name = chosen.pop("name", None)
+    chosen.pop("subset", None)
     for key in chosen:
         if key not in _FILTERS:
             raise InputError(f"difficulty: no filter {key!r}.{did_you_mean(key, _FILTERS)}")

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from qeval.configuration import compose, plain, spell_out
+from qeval.cells import build_cell
+from qeval.configuration import compose, compose_grid, plain, spell_out
 from qeval.errors import InputError
 from qeval.suites import load_suite, select_cases
 from qeval.suites.selection import representative
@@ -58,6 +59,18 @@ def test_a_representative_choice_joins_with_filters() -> None:
 def test_the_subset_is_named_on_the_command_line() -> None:
     words = spell_out(["subset=representative"])
     assert plain(compose(words))["difficulty"]["representative"] == 20
+
+
+def test_subset_and_difficulty_compose_and_sweep() -> None:
+    words = ["model=gold", "difficulty=hard", "subset=representative"]
+    cell = build_cell(compose(words))
+    assert [case.difficulty for case in cell.cases] == ["hard"] * 20
+    assert cell.name == "gold-sql-schema_few_shot-hard_representative"
+    assert build_cell(compose(words[::2])).name == "gold-sql-schema_few_shot-representative"
+    grid = compose_grid([*words[:1], "difficulty=easy,hard", "subset=representative,all"])
+    cells = [build_cell(config) for config in grid]
+    assert [len(cell.cases) for cell in cells] == [20, 40, 20, 40]
+    assert len({cell.name for cell in cells}) == 4
 
 
 def test_only_cases_with_a_gold_in_the_language() -> None:

@@ -2,16 +2,14 @@
 
 import argparse
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qeval.errors import InputError
 from qeval.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from qeval.cells import Cell
     from qeval.record import Record
 
 
@@ -35,6 +33,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--into", type=Path, help="where the new cell folders go")
     options = parser.parse_args(argv)
 
+    from qeval.recorded import recorded_cell
     from qeval.sweep import evaluate
 
     folders = list(_cell_folders(options.folders))
@@ -42,7 +41,7 @@ def main(argv: Sequence[str]) -> int:
     old = []
     cells = []
     for folder in folders:
-        cell, records = _recorded_cell(folder, options.set, into)
+        cell, records = recorded_cell(folder, options.set, into)
         cells.append(cell)
         old.append(records)
     result = evaluate(cells)
@@ -69,41 +68,6 @@ def _cell_folders(names: Sequence[str]) -> Iterator[Path]:
         if not inside:
             raise InputError(f"{path} is no cell folder and holds none (no {JOURNAL})")
         yield from inside
-
-
-def _recorded_cell(folder: Path, changes: Sequence[str], into: Path) -> "tuple[Cell, list[Record]]":
-    """The cell of a folder with today's code and the recorded answers as its model."""
-    from omegaconf import OmegaConf
-
-    from qeval.cells import build_cell
-    from qeval.journal import read_journal
-    from qeval.models.recorded import RecordedModel
-
-    header, records = read_journal(folder)
-    config: Any = OmegaConf.create(header["config"])
-    for change in changes:
-        key, sign, _ = change.partition("=")
-        if not sign:
-            raise InputError(f"--set {change}: expected KEY=VALUE, e.g. --set scoring.variants=3")
-        if OmegaConf.select(config, key, default=_ABSENT) is _ABSENT:
-            raise InputError(f"--set {change}: the cell's configuration has no key {key!r}")
-    config = OmegaConf.merge(config, OmegaConf.from_dotlist(list(changes)))
-    config.runs_dir = str(into)
-    config.tracking = {"_target_": "qeval.tracking.NoTracker", "name": "none"}
-    # Answers come from the journal, so the original's credentials are not needed to build it.
-    chosen = header["config"]["model"]
-    config.model = {"_target_": "qeval.models.recorded.RecordedModel", "name": chosen["name"]}
-    cell = build_cell(config)
-    gone = {record.case_id for record in records} - {case.id for case in cell.cases}
-    if gone:
-        raise InputError(
-            f"{folder}: suite {cell.suite.name!r} no longer has the cases {', '.join(sorted(gone))}"
-        )
-    model = RecordedModel(chosen["name"], header["model"], records)
-    return replace(cell, model=model, config={**cell.config, "model": chosen}), records
-
-
-_ABSENT = object()
 
 
 def _changes(old: "list[Record]", new: "list[Record]") -> "Iterator[tuple[Record, Record]]":

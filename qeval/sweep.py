@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from qeval.cells import Cell, build_cell, build_engine, cell_key
 from qeval.errors import InputError, QevalError
 from qeval.exit_codes import ExitCode
-from qeval.journal import Journal, read_journal
+from qeval.journal import Journal
 from qeval.models.base import NeedsCases
 from qeval.models.budget import Budget, BudgetReachedError, budgeted
 from qeval.models.tokens import counter, window_of
@@ -27,11 +27,15 @@ from qeval.prompts.labels import strategy_label
 from qeval.prompts.template import rough_tokens
 from qeval.results import CellResult, SweepResult, close_cell, write_summary
 from qeval.settings import check
+from qeval.spending import Purse, all_spent, open_budget
 from qeval.suite import Case, Suite
 from qeval.workers import run_elsewhere, shares_memory
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
+
+    from qeval.engines.base import Engine
+    from qeval.suite import Instance
 
 T = TypeVar("T")
 
@@ -103,9 +107,9 @@ def evaluate(cells: Sequence[Cell], *, quiet: bool = False) -> SweepResult:
         tracker.warm_up()
         benches = _start_engines(cells, stack)
         opened, keys = _open_journals(cells, benches, runs_dir, stack)
-        budget = _give_budget(settings, opened.values())
+        budget = _give_budget(settings, opened, runs_dir, stack)
         tracker.open(_sweep_name(opened), [open_cell.folder for open_cell in opened.values()])
-        run = _Run(list(opened.values()), stop, tracker, settings, quiet=quiet)
+        run = _Run(list(opened.values()), stop, tracker, settings, budget, quiet=quiet)
         run.notes += long_prompts
         run.take_fingerprints()
         with _preparing_variants(opened.values()):
@@ -117,12 +121,8 @@ def evaluate(cells: Sequence[Cell], *, quiet: bool = False) -> SweepResult:
             )
             run.incomplete = True
         tracked = tracker.close()
-    if run.out_of_money and budget is not None:
-        run.notes.append(
-            f"the budget is spent: ${budget.spent_usd:.4f} of limits.budget_usd="
-            f"{budget.limit_usd:g}, and the next call might exceed it. What was answered is kept; "
-            "raise limits.budget_usd to go on"
-        )
+        if run.out_of_money and budget is not None:
+            run.notes.append(all_spent(budget))
     if tracked.warning:
         run.notes.append(tracked.warning)
     results = {open_cell.key: run.results[open_cell.key] for open_cell in opened.values()}
@@ -145,6 +145,7 @@ class _Run:
         stop: _Stop,
         tracker: Any,
         settings: Mapping[str, Any],
+        budget: Budget | None,
         *,
         quiet: bool,
     ) -> None:
@@ -155,6 +156,7 @@ class _Run:
         self.tracker = tracker
         self.settings = settings
         self.quiet = quiet
+        self.purse = None if budget is None else Purse.of(budget)
         self.in_threads = shares_memory(str(settings["backend"]))
         self.progress = make_progress(quiet=quiet)
         self.notes: list[str] = []
@@ -181,6 +183,8 @@ class _Run:
                     batch_size=1,
                 )
                 for key, answered in pool(self._tasks(pending)):
+                    if answered is None and not self.in_threads:
+                        self.out_of_money = True
                     # After trouble the pool still runs dry: what is in flight is asked again.
                     if answered is not None and not self.broken:
                         self._surely(self._keep, by_key[key], answered)
@@ -209,7 +213,8 @@ class _Run:
                 else:
                     open_cell, case, repeat = task
                     composed = open_cell.cell.composed
-                    yield delayed(run_elsewhere)(composed, open_cell.key, case.id, repeat)
+                    where = (open_cell.key, case.id, repeat)
+                    yield delayed(run_elsewhere)(composed, *where, self.purse)
 
     def _one(self, open_cell: _OpenCell, case: Case, repeat: int) -> tuple[str, Answered | None]:
         if self._ending():
@@ -382,39 +387,47 @@ _CLEARLY = 0.7  # the rule of thumb may be off by so much
 
 
 def _start_engines(cells: Sequence[Cell], stack: ExitStack) -> dict[str, Bench]:
-    """Start each distinct engine once and load every base instance that a cell needs."""
-    benches: dict[str, Bench] = {}
-    for cell in cells:
-        wanted = cell.engine_id
-        if wanted not in benches:
-            engine = build_engine(cell.engine_config)
-            stack.callback(engine.stop)
-            benches[wanted] = Bench(engine, engine.start())
-        benches[wanted].engine.load(benches[wanted].instance(cell, "base"))
-    return benches
+    """Start each distinct engine once, side by side, and load what every cell needs first.
 
-
-def _give_budget(settings: Mapping[str, Any], cells: Iterable[_OpenCell]) -> Budget | None:
-    """Pay all model calls of the sweep from `limits.budget_usd`, if there is one.
-
-    What the journals say was spent before counts: the cap is the sweep's, not the process's.
+    Servers spend their start waiting, the embedded engine computing. Raises the error of the first
+    engine, in the order of the cells, that can't be had.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
+    engines: dict[str, Engine] = {}
+    needed: dict[str, dict[str, Instance]] = {}
+    for cell in cells:
+        if cell.engine_id not in engines:
+            engines[cell.engine_id] = build_engine(cell.engine_config)
+            stack.callback(engines[cell.engine_id].stop)
+        instance = cell.suite.instance(cell.language.name, "base")
+        needed.setdefault(cell.engine_id, {})[instance.key] = instance
+
+    def start(wanted: str) -> Bench:
+        engine = engines[wanted]
+        bench = Bench(engine, engine.start())
+        for instance in needed[wanted].values():
+            engine.load(instance)
+        return bench
+
+    with ThreadPoolExecutor(len(engines), thread_name_prefix="start") as pool:
+        starting = {wanted: pool.submit(start, wanted) for wanted in engines}
+    return {wanted: started.result() for wanted, started in starting.items()}
+
+
+def _give_budget(
+    settings: Mapping[str, Any], cells: Mapping[str, _OpenCell], runs_dir: Path, stack: ExitStack
+) -> Budget | None:
+    """Pay all model calls of the sweep from `limits.budget_usd`, if there is one."""
     limit = settings["limits"].get("budget_usd")
     if limit is None:
         return None
-    if not shares_memory(str(settings["backend"])):
-        raise InputError(
-            f"limits.budget_usd works with backend=threading: with {settings['backend']} every "
-            "process would spend it again"
-        )
-    spent = 0.0
-    opened = list(cells)
-    for open_cell in opened:
-        records = read_journal(open_cell.folder)[1]
-        spent += sum(r.cost_usd or 0.0 for r in records if not r.cached)
-    budget = Budget(check(float, limit, "limits.budget_usd"), spent)
-    for open_cell in opened:
-        open_cell.cell = replace(open_cell.cell, model=budgeted(open_cell.cell.model, budget))
+    folders = {key: open_cell.folder for key, open_cell in cells.items()}
+    limit_usd = check(float, limit, "limits.budget_usd")
+    budget = open_budget(limit_usd, runs_dir, _sweep_name(cells), folders)
+    stack.callback(budget.ledger.close)
+    for key, open_cell in cells.items():
+        open_cell.cell = replace(open_cell.cell, model=budgeted(open_cell.cell.model, budget, key))
     return budget
 
 

@@ -12,10 +12,11 @@ from qeval.errors import InputError
 from qeval.pipeline import Answered, Bench, run_case
 
 if TYPE_CHECKING:
+    from qeval.spending import Purse
     from qeval.suite import Case
 
 _benches: dict[str, Bench] = {}
-_cells: dict[str, Any] = {}
+_cells: dict[str, tuple[Any, Bench]] = {}
 
 
 def shares_memory(backend: str) -> bool:
@@ -32,21 +33,31 @@ def shares_memory(backend: str) -> bool:
 
 
 def run_elsewhere(
-    composed: Mapping[str, Any], key: str, case_id: str, repeat: int
-) -> tuple[str, Answered]:
-    """Run one case of the cell that `composed` describes; `key` is handed back with the answer."""
+    composed: Mapping[str, Any], key: str, case_id: str, repeat: int, purse: "Purse | None" = None
+) -> tuple[str, Answered | None]:
+    """Run one case of the cell that `composed` describes; `key` is handed back with the answer.
+
+    None in its place: `purse`, which pays for the calls, does not have enough left.
+    """
     from omegaconf import OmegaConf
 
     from qeval.cells import build_cell
+    from qeval.models.budget import BudgetReachedError
 
     if key not in _cells:
-        _cells[key] = build_cell(OmegaConf.create(dict(composed)))
-    cell = _cells[key]
+        cell = build_cell(OmegaConf.create(dict(composed)))
+        cell = cell if purse is None else purse.pays(cell, key)
+        _cells[key] = (cell, _bench(cell))
+    cell, bench = _cells[key]
     case: Case = next(case for case in cell.cases if case.id == case_id)
-    return key, run_case(cell, case, repeat, _bench(cell))
+    try:
+        return key, run_case(cell, case, repeat, bench)
+    except BudgetReachedError:
+        return key, None
 
 
 def _bench(cell: Any) -> Bench:
+    """The bench of the cell's engine with the base data; variants follow when they are needed."""
     from qeval.cells import build_engine
 
     wanted = cell.engine_id
@@ -54,6 +65,5 @@ def _bench(cell: Any) -> Bench:
         engine = build_engine(cell.engine_config)
         atexit.register(engine.stop)
         _benches[wanted] = Bench(engine, engine.start())
-    bench = _benches[wanted]
-    bench.ready(cell, "base")
-    return bench
+    _benches[wanted].engine.load(cell.suite.instance(cell.language.name, "base"))
+    return _benches[wanted]

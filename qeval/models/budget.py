@@ -6,11 +6,14 @@ from typing import Any
 from qeval.errors import InputError, QevalError
 from qeval.models.base import Generation, Model, ModelError, Request
 from qeval.models.cache import CachedModel
+from qeval.models.ledger import Ledger, Place
 from qeval.models.tokens import answer_tokens_of, counter
 
 _MARGIN = 1.25  # on a prompt whose tokens are estimated
 _DUST = 1e-9  # US dollars that sums of floats may be off
 _FREE = ("gold", "replay", "local")
+_LOOK_AGAIN_S = 0.2  # other processes settle without telling
+_NOWHERE = Place()
 
 
 class BudgetReachedError(QevalError):
@@ -18,49 +21,68 @@ class BudgetReachedError(QevalError):
 
 
 class Budget:
-    """US dollars that a sweep may spend. Safe for threads."""
+    """US dollars that a sweep may spend. Safe for threads; for processes too, through its ledger.
 
-    def __init__(self, limit_usd: float, spent_usd: float = 0.0) -> None:
+    `spent_usd` is what was spent before; all else is in the ledger. `name` is the account of calls
+    that belong to no cell.
+    """
+
+    def __init__(
+        self,
+        limit_usd: float,
+        spent_usd: float = 0.0,
+        ledger: Ledger | None = None,
+        name: str = "",
+    ) -> None:
+        self.name = name
         self.limit_usd = limit_usd
-        self.spent_usd = spent_usd
-        self._reserved = 0.0
+        self.before_usd = spent_usd
+        self.ledger = ledger or Ledger()
         self._change = threading.Condition()
         self._over = False
 
-    def reserve(self, usd: float) -> None:
-        """Set aside what a call costs at most.
+    @property
+    def spent_usd(self) -> float:
+        """What is spent for certain; calls in flight are not in it."""
+        return self.before_usd + self.ledger.balance().settled_usd
+
+    def reserve(self, usd: float, place: Place = _NOWHERE) -> int:
+        """Set aside what a call costs at most; returns the call's number.
 
         Waits while calls in flight may still turn out cheaper. Raises `BudgetReachedError` when
         nothing is in flight and it does not fit, and from then on for every call.
         """
+        left = self.limit_usd - self.before_usd + _DUST
         with self._change:
-            while not self._over and self.spent_usd + self._reserved + usd > self.limit_usd + _DUST:
-                if self._reserved <= 0:
+            while not self._over:
+                call = self.ledger.reserve(usd, left, place)
+                if call is not None:
+                    return call
+                self.ledger.bury()
+                if self.ledger.balance().in_flight:
+                    self._change.wait(_LOOK_AGAIN_S)
+                elif (call := self.ledger.reserve(usd, left, place)) is not None:
+                    return call
+                else:
                     self._over = True
                     self._change.notify_all()
-                    break
-                self._change.wait()
-            if self._over:
-                raise BudgetReachedError
-            self._reserved += usd
+            raise BudgetReachedError
 
-    def settle(self, reserved_usd: float, spent_usd: float) -> None:
+    def settle(self, call: int, spent_usd: float) -> None:
         """Give back what was set aside and count what was spent."""
+        self.ledger.settle(call, spent_usd)
         with self._change:
-            self._reserved -= reserved_usd
-            if self._reserved < _DUST:
-                self._reserved = 0.0
-            self.spent_usd += spent_usd
             self._change.notify_all()
 
 
 class BudgetedModel:
-    """A model whose every call is paid from a budget."""
+    """A model whose every call is paid from a budget; `account` says for whom."""
 
-    def __init__(self, model: Model, budget: Budget) -> None:
+    def __init__(self, model: Model, budget: Budget, account: str = "") -> None:
         self.model = model
         self.name = model.name
         self.budget = budget
+        self.account = account or budget.name
 
     def identity(self) -> dict[str, object]:
         """The model's own: money changes no answer."""
@@ -75,14 +97,14 @@ class BudgetedModel:
         bound = cost_bound(self.model, request)
         if bound is None:
             raise ModelError(f"{self.name}: its price is unknown", retryable=False)
-        self.budget.reserve(bound)
+        call = self.budget.reserve(bound, Place(self.account, request.case.id, request.repeat))
         try:
             generation = self.model.generate(request)
-        except BaseException:
-            self.budget.settle(bound, 0.0)
+        except Exception:
+            self.budget.settle(call, 0.0)  # failed calls are not billed
             raise
         cost = generation.usage.cost_usd
-        self.budget.settle(bound, bound if cost is None else cost)
+        self.budget.settle(call, bound if cost is None else cost)
         return generation
 
     def close(self) -> None:
@@ -96,8 +118,10 @@ class BudgetedModel:
         return getattr(self.model, name)
 
 
-def budgeted(model: Model, budget: Budget) -> Model:
+def budgeted(model: Model, budget: Budget, account: str = "") -> Model:
     """The model paid from `budget`; answers out of the cache stay free.
+
+    `account` is the key of the cell that asks ("": the budget's own account).
 
     Raises `InputError` where the model's price is unknown: a cap can't be kept then.
     """
@@ -108,7 +132,7 @@ def budgeted(model: Model, budget: Budget) -> Model:
             "model.price={input: …, output: …} (US dollars per million tokens), and "
             "model.params.max_tokens"
         )
-    paid = BudgetedModel(inner, budget)
+    paid = BudgetedModel(inner, budget, account)
     return CachedModel(paid, model.responses) if isinstance(model, CachedModel) else paid
 
 

@@ -25,10 +25,10 @@ def test_no_order_of_calls_spends_more_than_the_limit(
     def pay(call: tuple[float, float]) -> bool:
         bound, part = call
         try:
-            budget.reserve(bound)
+            number = budget.reserve(bound)
         except BudgetReachedError:
             return False
-        budget.settle(bound, bound * part)
+        budget.settle(number, bound * part)
         return True
 
     with ThreadPoolExecutor(4) as pool:
@@ -40,7 +40,7 @@ def test_no_order_of_calls_spends_more_than_the_limit(
 
 def test_a_call_waits_for_those_that_may_turn_out_cheaper() -> None:
     budget = Budget(1.0)
-    budget.reserve(0.9)
+    first = budget.reserve(0.9)
     got_through = threading.Event()
 
     def second() -> None:
@@ -50,7 +50,7 @@ def test_a_call_waits_for_those_that_may_turn_out_cheaper() -> None:
     waiting = threading.Thread(target=second)
     waiting.start()
     assert not got_through.wait(0.05)
-    budget.settle(0.9, 0.05)
+    budget.settle(first, 0.05)
     assert got_through.wait(5)
     waiting.join()
 

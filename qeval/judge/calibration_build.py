@@ -159,12 +159,12 @@ def _mutants(
     others: list[Pair] = []
     if language not in mutated_languages():
         return argued, others
-    schema = suite.instance(language, suite.instances[0]).schema
+    shape = suite.instance(language, suite.instances[0])
     names = {(entry.case, entry.operator, entry.change) for entry in declared}
     for case in suite.cases:
         if language not in case.gold:
             continue
-        for mutant in mutants(language, case.gold[language], schema):
+        for mutant in mutants(language, case.gold[language], shape.schema, shape.mapping):
             pair = _pair(case.id, language, mutant.query, "mutant", mutant.operator)
             if (case.id, mutant.operator, mutant.change) in names:
                 argued.append(pair)

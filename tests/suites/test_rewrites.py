@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from qeval.errors import InputError
 from qeval.suites import load_suite
 from qeval.suites.check import Bench
 from qeval.suites.loader import suite_folder
-from qeval.suites.rewrites import Rewrite, check_rewrites, read_rewrites, same_text
+from qeval.suites.rewrites import LEAST, Rewrite, check_rewrites, read_rewrites, same_text
 from qeval.suites.trials import TrialSettings
 
 SUITE = load_suite("ecommerce")
@@ -66,6 +67,19 @@ def test_a_faulty_file_is_told_by_file_line_and_key(tmp_path: Path) -> None:
         read_rewrites(tmp_path, bare, "sql")
 
 
+KITS = [name for name in SUITE.languages if read_rewrites(FOLDER, SUITE, name)]
+
+
+@pytest.mark.parametrize("language", KITS)
+def test_every_gold_has_rewrites_that_differ_in_text(language: str) -> None:
+    kit = read_rewrites(FOLDER, SUITE, language)
+    for case in SUITE.cases:
+        texts = [case.gold[language], *(one.query for one in kit if one.case == case.id)]
+        assert len(texts) > LEAST, case.id
+        for first, second in combinations(texts, 2):
+            assert not same_text(language, first, second), (case.id, second)
+
+
 @pytest.fixture(scope="module")
 def cell() -> Cell:
     return build_cell(compose(["model=gold", "language=sql"]))
@@ -116,3 +130,14 @@ def test_too_few_rewrites_and_those_without_rows_are_told(cell: Cell, engine: En
     (problem,) = report.problems
     assert problem.message == "1 golds have fewer than 3 rewrites: ec-e05 1"
     assert report.empty == tuple(kit)
+
+
+def test_every_sql_rewrite_is_judged_correct(cell: Cell, engine: Engine) -> None:
+    """On base and two variants; on all of them by: qeval check --rewrites --variants 8."""
+    kit = read_rewrites(FOLDER, SUITE, "sql")
+    settings = TrialSettings(replace(cell.limits, timeout_s=60.0), cell.policy, workers=2)
+    bench = Bench(cell.language, engine)
+    report = check_rewrites(SUITE, bench, kit, ["base", "variant-1", "variant-7"], settings)
+    assert report.problems == ()
+    assert report.empty == ()
+    assert len(kit) >= 3 * len(SUITE.cases)

@@ -113,3 +113,5 @@ class Suite:
     schema_text: Mapping[str, str]  # by language, as shown in prompts
     instances: tuple[str, ...] = ("base",)  # names that `instance` knows
     question_languages: tuple[str, ...] = ("en",)  # in which every case is asked
+    # By question language: what the schema's identifiers are called in it, for schema linking.
+    glossary: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)

@@ -125,8 +125,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE",
                         help="configuration, e.g. suite=ecommerce language=sql")  # fmt: skip
-    parser.add_argument("--variants", type=int, metavar="N",
-                        help="variants to check next to base (default: all of the suite)")
+    parser.add_argument(
+        "--variants",
+        type=int,
+        metavar="N",
+        help="variants to check next to base (default: all of the suite)",
+    )
     parser.add_argument("--max-seconds", type=float, default=1.0, metavar="S",
                         help="longest time of one gold (default: %(default)s)")  # fmt: skip
     parser.add_argument("--max-shared-words", type=float, default=0.75, metavar="SHARE",

@@ -80,6 +80,8 @@ def _suite_faults(head: Mapping[str, Any]) -> Iterator[Fault]:
         date.fromisoformat(head["reference_date"])
     except ValueError:
         yield ("reference_date",), f"{head['reference_date']!r} is not a calendar date"
+    yield from _source_faults(head)
+    yield from _secret_faults(head)
     known: dict[str, list[str]] = {}
     for index, table in enumerate(head["data"].get("tables", ())):
         keys: KeyPath = ("data", "tables", index)
@@ -104,6 +106,37 @@ def _suite_faults(head: Mapping[str, Any]) -> Iterator[Fault]:
                     (*where, "references"),
                     f"no field {field['references']!r} in this or an earlier table.{near}",
                 )
+
+
+def _source_faults(head: Mapping[str, Any]) -> Iterator[Fault]:
+    """Scripts and existing databases are declared for each language, and for no other."""
+    languages = head["languages"]
+    declared: list[tuple[KeyPath, Mapping[str, Any]]] = []
+    if "scripts" in head["data"]:
+        declared = [(("data", "scripts"), head["data"]["scripts"])]
+    elif "existing" in head["data"]:
+        declared = [(("instances", name), given) for name, given in head["instances"].items()]
+    for keys, given in declared:
+        for language in given:
+            if language not in languages:
+                near = did_you_mean(language, languages)
+                yield (*keys, language), f"the suite has no language {language!r}.{near}"
+        for language in languages:
+            if language not in given:
+                yield keys, f"missing {language!r}, one of the suite's languages"
+
+
+def _secret_faults(head: Mapping[str, Any]) -> Iterator[Fault]:
+    """No password stands in a file that people share."""
+    if "existing" not in head["data"]:
+        return
+    for name, given in head["instances"].items():
+        for language, database in given.items():
+            keys = ("instances", name, language)
+            if not database.get("password", "$").startswith("$"):
+                yield (*keys, "password"), "expected $NAME of an environment variable"
+            if re.match(r"[^$/]*://[^/@:]*:[^/@]*@", database["uri"]):
+                yield (*keys, "uri"), "holds a password; write $NAME of an environment variable"
 
 
 def _entry_faults(

@@ -16,7 +16,9 @@ from typing import Any, Literal
 from qeval.errors import InputError
 from qeval.paths import cache_dir, shipped
 
-SchemaName = Literal["suite", "cases", "mapping.typeql", "rewrites", "calibration"]
+SchemaName = Literal[
+    "suite", "cases", "mapping.cypher", "mapping.typeql", "rewrites", "calibration"
+]
 KeyPath = Sequence[str | int]
 
 
@@ -52,6 +54,8 @@ def read_yaml(path: Path, *, fresh: bool = False) -> Any:
 
 def read_mapping(path: Path, language: str, *, fresh: bool = False) -> Any:
     """A language's mapping; checked where `schemas/` says what it holds. Raises `InputError`."""
+    if language == "cypher":
+        return read_document(path, "mapping.cypher", fresh=fresh)
     if language == "typeql":
         return read_document(path, "mapping.typeql", fresh=fresh)
     return read_yaml(path, fresh=fresh)

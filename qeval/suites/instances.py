@@ -1,27 +1,29 @@
 """The instances of a suite: content keys, and rows generated only when an engine needs them."""
 
 import hashlib
-import importlib
-import importlib.util
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from qeval.data.model import Dataset
 from qeval.errors import InputError, did_you_mean
-from qeval.suite import Instance
+from qeval.suite import Existing, Instance, Script
+from qeval.suites.generators import call, code_hash
 
 _LONGEST_KEY = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Instances:
-    """Callable as `Suite.instance`; a plain value, so it can be sent to another process."""
+    """Callable as `Suite.instance`; a plain value, so it can be sent to another process.
+
+    `data` is that part of suite.yaml, `options` its `instances`, `files` the schema files' names.
+    """
 
     suite: str
     folder: Path
@@ -30,6 +32,7 @@ class Instances:
     schemas: Mapping[str, str]
     mappings: Mapping[str, Any]
     reference_date: str
+    files: Mapping[str, str]
 
     def __call__(self, language: str, name: str) -> Instance:
         """The instance `name` for `language`. Raises `InputError` for an unknown one."""
@@ -51,12 +54,15 @@ class Instances:
             schema=self.schemas[language],
             mapping=self.mappings[language],
             dataset=partial(self.generate, name),
+            script=self._script(language, name),
+            existing=self._existing(language, name),
+            schema_file=str(self.folder / self.files[language]),
         )
 
     def content_hash(self, language: str, name: str) -> str:
         """SHA-256 of all that decides the instance's content: data source, schema, mapping."""
         parts = [
-            self._source_hash(name),
+            self._source_hash(language, name),
             self.data,
             self.options[name],
             self.schemas[language],
@@ -67,68 +73,52 @@ class Instances:
 
     def generate(self, name: str) -> Dataset:
         """The rows of instance `name`. Raises `InputError` where options or files are wrong."""
-        if "generator" not in self.data:
-            from qeval.data.csv import read_csv_dataset
-
-            today = date.fromisoformat(self.reference_date)
-            return read_csv_dataset(self._csv_folder(name), self.data, today)
-        function = _generator(self.data["generator"], self.folder)
-        try:
-            dataset = function(**self.options[name])
-        except TypeError as error:
-            raise InputError(
-                f"{self.folder / 'suite.yaml'}: instances.{name}: {self.data['generator']} refuses"
-                f" these options: {error}"
-            ) from error
-        if dataset.reference_date.isoformat() != self.reference_date:
-            raise InputError(
-                f"{self.folder / 'suite.yaml'}: reference_date is {self.reference_date}, but the"
-                f" data of instance {name} ends on {dataset.reference_date.isoformat()}"
-            )
-        return dataset
-
-    def _source_hash(self, name: str) -> str:
         if "generator" in self.data:
-            return _code_hash(self.data["generator"].partition(":")[0])
+            return call(self.data["generator"], self.folder, name, self.options[name], self._today)
+        if "tables" not in self.data:
+            raise InputError(
+                f"suite {self.suite!r}: the rows of instance {name!r} are in the database alone; "
+                "only suites with CSV files or a generator tell them apart from it"
+            )
+        from qeval.data.csv import read_csv_dataset
+
+        return read_csv_dataset(self._instance_folder(name), self.data, self._today)
+
+    @property
+    def _today(self) -> date:
+        return date.fromisoformat(self.reference_date)
+
+    def _script(self, language: str, name: str) -> Script | None:
+        if "scripts" not in self.data:
+            return None
+        file = self._instance_folder(name) / self.data["scripts"][language]
+        return Script(str(file), _read(file).decode(errors="replace"))
+
+    def _existing(self, language: str, name: str) -> Existing | None:
+        if "existing" not in self.data:
+            return None
+        declared = dict(self.options[name][language])
+        if "schemas" in declared:
+            declared["schemas"] = tuple(declared["schemas"])
+        return Existing(**declared)
+
+    def _source_hash(self, language: str, name: str) -> str:
+        if "generator" in self.data:
+            return code_hash(self.data["generator"], self.folder)
         digest = hashlib.sha256()
-        for table in self.data["tables"]:
-            file = self._csv_folder(name) / f"{table['name']}.csv"
-            try:
-                digest.update(file.read_bytes())
-            except OSError as error:
-                raise InputError(f"{file}: can't be read: {error.strerror}") from error
-            digest.update(b"\0")
+        files = [f"{table['name']}.csv" for table in self.data.get("tables", ())]
+        if "scripts" in self.data:
+            files = [self.data["scripts"][language]]
+        for file in files:
+            digest.update(_read(self._instance_folder(name) / file) + b"\0")
         return digest.hexdigest()
 
-    def _csv_folder(self, name: str) -> Path:
+    def _instance_folder(self, name: str) -> Path:
         return self.folder / str(self.options[name].get("folder", "."))
 
 
-def _generator(target: str, folder: Path) -> Callable[..., Dataset]:
-    module_name, _, function_name = target.partition(":")
+def _read(file: Path) -> bytes:
     try:
-        function: Callable[..., Dataset] = getattr(
-            importlib.import_module(module_name), function_name
-        )
-    except (ImportError, AttributeError) as error:
-        raise InputError(
-            f"{folder / 'suite.yaml'}: data.generator: {target!r} can't be imported: {error}"
-        ) from error
-    return function
-
-
-@cache
-def _code_hash(module_name: str) -> str:
-    """SHA-256 of the source of a module, or of all modules of a package, without importing it."""
-    try:
-        spec = importlib.util.find_spec(module_name)
-    except ModuleNotFoundError:
-        spec = None
-    if spec is None or spec.origin is None:
-        raise InputError(f"data.generator: there is no module {module_name!r}")
-    origin = Path(spec.origin)
-    files = sorted(origin.parent.glob("*.py")) if spec.submodule_search_locations else [origin]
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    return digest.hexdigest()
+        return file.read_bytes()
+    except OSError as error:
+        raise InputError(f"{file}: can't be read: {error.strerror}") from error

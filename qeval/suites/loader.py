@@ -11,8 +11,9 @@ from qeval.paths import shipped
 from qeval.scoring.spec import AnswerSpec, Column, OrderKey
 from qeval.suite import Case, Example, Suite
 from qeval.suites.crosschecks import Entry, check_entries, check_suite
-from qeval.suites.documents import line_of, read_document, read_mapping
+from qeval.suites.documents import line_of, read_document, read_mapping, read_yaml
 from qeval.suites.instances import Instances
+from qeval.suites.mappings import check_mapping
 
 
 def available() -> tuple[str, ...]:
@@ -41,6 +42,13 @@ def load_suite(which: str | Path | Mapping[str, Any], *, fresh: bool = False) ->
         lang: _text(file, lang, spec["prompt_schema"]) if "prompt_schema" in spec else schemas[lang]
         for lang, spec in languages.items()
     }
+    for lang, spec in languages.items():
+        if "mapping" in spec:
+            check_mapping(folder / spec["mapping"], lang, mappings[lang], head["data"])
+    glossary = {
+        asked: _glossary(folder / name, fresh=fresh)
+        for asked, name in head.get("glossary", {}).items()
+    }
     cases, examples = _entries(folder, head, fresh=fresh)
     check_entries(cases, examples, head, prompt_schemas)
     instances = Instances(
@@ -51,6 +59,7 @@ def load_suite(which: str | Path | Mapping[str, Any], *, fresh: bool = False) ->
         schemas=schemas,
         mappings=mappings,
         reference_date=head["reference_date"],
+        files={lang: spec["schema"] for lang, spec in languages.items()},
     )
     content = [
         head["reference_date"],
@@ -58,6 +67,7 @@ def load_suite(which: str | Path | Mapping[str, Any], *, fresh: bool = False) ->
         [schemas, mappings, prompt_schemas],
         [[lang, name, instances.content_hash(lang, name)] for lang in languages
          for name in head["instances"]],
+        glossary,
     ]  # fmt: skip
     return Suite(
         name=head["name"],
@@ -71,6 +81,7 @@ def load_suite(which: str | Path | Mapping[str, Any], *, fresh: bool = False) ->
         schema_text=prompt_schemas,
         instances=tuple(head["instances"]),
         question_languages=tuple(head.get("question_languages", ("en",))),
+        glossary=glossary,
     )
 
 
@@ -97,6 +108,14 @@ def _text(file: Path, language: str, name: str) -> str:
         raise InputError(
             f"{file}:{line}: languages.{language}: {file.parent / name} can't be read: {error}"
         ) from error
+
+
+def _glossary(file: Path, *, fresh: bool) -> dict[str, tuple[str, ...]]:
+    content = read_yaml(file, fresh=fresh)
+    for name, terms in content.items() if isinstance(content, Mapping) else [("", None)]:
+        if not isinstance(terms, list) or not all(isinstance(t, str) and t for t in terms):
+            raise InputError(f"{file}: {name or 'the file'}: expected `identifier: [term, …]`")
+    return {str(name): tuple(terms) for name, terms in content.items()}
 
 
 def _entries(

@@ -90,6 +90,12 @@ def _explain(error: Any) -> Iterator[tuple[KeyPath, str]]:
             yield keys, f"found {shown}, expected one of {options}.{near}"
         case "type":
             yield keys, f"found {shown}, expected {_TYPE_NAMES[error.validator_value]}"
+        case "oneOf" if all(list(option) == ["required"] for option in error.validator_value):
+            names = [name for option in error.validator_value for name in option["required"]]
+            given = ", ".join(name for name in names if name in found) or "none"
+            yield keys, f"found {given}, expected exactly one of {', '.join(names)}"
+        case "const":
+            yield keys, f"found {shown}, expected {str(error.validator_value).lower()}"
         case "pattern" | "format":
             yield keys, f"found {shown}, expected {error.validator} {error.validator_value}"
         case _:

@@ -8,6 +8,7 @@ COMMANDS = {
     "down": "stop the warm engines",
     "status": "show the warm engines",
     "rescore": "judge recorded answers again, without asking a model",
+    "review": "look at disputed predictions: a local page, the terminal, or CSV",
     "track": "log finished cells to MLflow, again or for the first time",
     "ui": "open the MLflow UI on the right store",
     "doctor": "what is here, what is missing, which keys are set",

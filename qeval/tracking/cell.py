@@ -23,7 +23,7 @@ FORMAT = "1"
 PARAM_LIMIT = 6000  # MLflow's: longer values are cut there without a word
 HEADLINE = "execution_accuracy"
 GROUPS = ("model", "language", "prompt_strategy", "difficulty", "judge", "suite", "engine")
-UNLOGGED = ("hydra", "tracking", "runs_dir", "workers", "backend", "share_runs")
+UNLOGGED = ("hydra", "tracking", "runs_dir", "workers", "backend", "share_runs", "review")
 """Where and how fast it ran: they differ between resumes, and are in config.yaml anyway."""
 
 

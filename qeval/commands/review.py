@@ -1,0 +1,194 @@
+"""`qeval review`: people look at disputed predictions, and what they say counts."""
+
+import argparse
+import getpass
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qeval.errors import InputError
+from qeval.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from qeval.review.session import Session
+
+
+def main(argv: Sequence[str]) -> int:
+    """Hold a review; afterwards summaries and MLflow say what reviewers agreed on."""
+    options = _parser().parse_args(argv)
+
+    from qeval.commands.track import cell_folders
+    from qeval.configuration import compose
+    from qeval.review.decisions import read, standing
+    from qeval.review.evidence import Laboratory
+    from qeval.review.items import collect
+    from qeval.review.sample import queue
+    from qeval.review.session import Session, checked_name
+    from qeval.settings import check, whole
+
+    overrides = [word for word in options.words if "=" in word and not Path(word).exists()]
+    named = [Path(word) for word in options.words if word not in overrides]
+    config = compose(overrides)
+    folders = cell_folders(named or [Path(str(config.runs_dir))])
+    home = _home(folders)
+    share = check(float, config.review.share, "review.share")
+    if not 0 <= share <= 1:
+        raise InputError(f"review.share must be between 0 and 1, not {share:g}")
+    seed = whole(dict(config.review), "seed", least=0)
+    reviewer = checked_name(options.reviewer or getpass.getuser())
+    items = collect(folders)
+    said = standing(read(home))
+    if options.report:
+        return _report(home, len(items))
+    # Whatever somebody decided stays in the queue, so that a second opinion finds it.
+    wanted = queue(items, said, share=1.0 if options.all else share, seed=seed)
+    known = {item.key for item in wanted}
+    wanted += [item for item in items if item.key in said and item.key not in known]
+    laboratory = Laboratory()
+    try:
+        session = Session(home, wanted, laboratory)
+        print(f"{len(wanted)} of {len(items)} disputed predictions to review")  # noqa: T201
+        _hold(session, reviewer, options)
+    finally:
+        laboratory.close()
+    _take_effect(home, folders, overrides)
+    return ExitCode.DONE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="qeval review",
+        description="Look at predictions that ran and gave other rows: every disagreement (of "
+        "votes, judges or reviewers) and a seeded, stratified share of the rest. Decisions are "
+        "kept beside the cells in reviews.jsonl and can be taken back.",
+        epilog="Example: qeval review --open; qeval review --terminal --all runs review.seed=7",
+    )
+    parser.add_argument("words", nargs="*", metavar="FOLDER | KEY=VALUE",
+                        help="cell folders or the folder of them (default: runs_dir of the "
+                        "configuration), and configuration, e.g. review.share=0.5")  # fmt: skip
+    parser.add_argument("--reviewer", metavar="NAME", help="whose decisions (default: your login)")
+    parser.add_argument("--all", action="store_true", help="the whole queue instead of a share")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--terminal", action="store_true", help="ask here instead of in a browser")
+    how.add_argument("--export", type=Path, metavar="CSV", help="write the queue as a table")
+    how.add_argument("--import", type=Path, dest="taken", metavar="CSV",
+                     help="take over the column `choice` of such a table")  # fmt: skip
+    how.add_argument("--report", action="store_true", help="agreement of reviewers and judges")
+    parser.add_argument(
+        "--port", type=int, default=0, help="port of the page (default: a free one)"
+    )
+    parser.add_argument("--open", action="store_true", help="open the page in the browser")
+    return parser
+
+
+def _home(folders: Sequence[Path]) -> Path:
+    homes = sorted({folder.absolute().parent for folder in folders})
+    if len(homes) > 1:
+        raise InputError(
+            f"reviews are kept beside the cells, and these are in {len(homes)} folders "
+            f"({homes[0]}, {homes[1]} …); review one of them at a time"
+        )
+    return homes[0]
+
+
+def _hold(session: "Session", reviewer: str, options: argparse.Namespace) -> None:
+    from qeval.report.console import output
+    from qeval.review import exchange, terminal
+
+    if options.export is not None:
+        count = exchange.write(session, options.export, reviewer)
+        print(f"{count} rows: {options.export}")  # noqa: T201
+    elif options.taken is not None:
+        count = exchange.read(session, options.taken, reviewer)
+        print(f"{count} decisions taken over from {options.taken}")  # noqa: T201
+    elif options.terminal:
+        count = terminal.review(session, reviewer, output(whole_lines=False))
+        print(f"{count} decisions by {reviewer}")  # noqa: T201
+    else:
+        _serve(session, reviewer, options.port, browse=options.open)
+
+
+def _serve(session: "Session", reviewer: str, port: int, *, browse: bool) -> None:
+    from qeval.review.server import ReviewServer
+
+    with ReviewServer(session, reviewer, port) as server:
+        signal.signal(signal.SIGTERM, _interrupt)
+        print(f"review page: {server.address}  (Ctrl-C ends the review)", flush=True)  # noqa: T201
+        if browse:
+            import webbrowser
+
+            webbrowser.open(server.address)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print(file=sys.stderr)  # noqa: T201
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _take_effect(home: Path, folders: Sequence[Path], overrides: Sequence[str]) -> None:
+    """Compute the cells that decisions are about again, and log them.
+
+    A cell is due when its summary is older than the last decision, whoever made it: a review that
+    was killed has its effect with the next one.
+    """
+    from qeval.commands.track import track
+    from qeval.configuration import compose
+    from qeval.journal import read_journal
+    from qeval.recorded import recorded_cell
+    from qeval.results import SUMMARY, close_cell, write_summary
+    from qeval.review.decisions import REVIEWS, read
+    from qeval.review.standing import item_of
+
+    items = {decision.item for decision in read(home)}
+    if not items:
+        return
+    last = (home / REVIEWS).stat().st_mtime_ns
+    changed = []
+    for folder in folders:
+        summary = folder / SUMMARY
+        if not summary.is_file() or summary.stat().st_mtime_ns > last:
+            continue
+        if not items.isdisjoint(item_of(record) for record in read_journal(folder)[1]):
+            write_summary(close_cell(folder, recorded_cell(folder)[0]))
+            changed.append(folder)
+    if changed:
+        count = f"{len(changed)} cell{'' if len(changed) == 1 else 's'}"
+        print(f"metrics of {count} computed again")  # noqa: T201
+        if compose(overrides).tracking.name != "none":
+            track(changed, overrides)
+
+
+def _report(home: Path, items: int) -> int:
+    from rich.table import Table
+
+    from qeval.report.console import output
+    from qeval.review.decisions import read, standing
+    from qeval.review.report import between_reviewers, divided, with_judges
+
+    said = standing(read(home))
+    console = output()
+    console.print(f"{len(said)} of {items} disputed predictions are reviewed", markup=False)
+    pairs = between_reviewers(said)
+    judged = with_judges(said)
+    if pairs or judged is not None:
+        table = Table("raters", "items", "same", "kappa", "95 % interval")
+        for found in [*pairs, *([judged] if judged is not None else [])]:
+            kappa = found.kappa
+            table.add_row(
+                f"{found.first} and {found.second}",
+                str(found.items),
+                f"{found.same / found.items:.1%}",
+                "undefined" if kappa is None else f"{kappa.value:.3f}",
+                "" if kappa is None else f"{kappa.low:.3f} … {kappa.high:.3f}",
+            )
+        console.print(table)
+    if judged is not None:
+        console.print("The judge is compared with decisions made without having seen its word.")
+    if divided(said):
+        console.print(f"divided, no majority: {len(divided(said))}")
+    return ExitCode.DONE

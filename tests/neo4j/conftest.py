@@ -131,7 +131,7 @@ def neo_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     cache = tmp_path_factory.mktemp("c")
     home = cache / "neo4j" / fetch.VERSION
     home.mkdir(parents=True)
-    for name in ("jars", "unsigned", "archives"):
+    for name in ("jars", "unsigned", "launcher", "archives"):
         (home / name).symlink_to(parts / name)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("QEVAL_CACHE", str(cache))

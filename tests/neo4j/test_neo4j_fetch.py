@@ -39,7 +39,7 @@ def maven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def contents() -> list[bytes]:
-    return [path.read_bytes() for path in fetch.jars()]
+    return [path.read_bytes() for path in fetch.parts()]
 
 
 def test_parts_come_from_the_local_repository_and_are_told(
@@ -56,7 +56,7 @@ def test_parts_come_from_the_local_repository_and_are_told(
 
 def test_a_half_part_of_an_interrupted_fetch_is_not_trusted(maven: Path) -> None:
     assert maven.is_dir()
-    first, _ = fetch.jars()
+    first, _ = fetch.parts()
     (first.parent / "complete").unlink()
     first.write_bytes(first.read_bytes()[:-1])
     (first.parent / "partial").mkdir()
@@ -70,7 +70,7 @@ def test_what_does_not_match_the_lock_is_refused_with_the_ways_out(maven: Path) 
     part = next(maven.rglob("one-1.0.jar"))
     part.write_bytes(b"evil" * 750)
     with pytest.raises(EngineUnavailableError) as caught:
-        fetch.jars()
+        fetch.parts()
     for way in ("Maven Central", "QEVAL_NEO4J_URI", "docker compose"):
         assert way in str(caught.value)
     part.write_bytes(PARTS["org.example:one:1.0"])

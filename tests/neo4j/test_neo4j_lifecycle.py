@@ -16,6 +16,7 @@ import pytest
 from qeval.engines import warm
 from qeval.engines.base import EngineLostError, QueryLimits
 from qeval.engines.neo4j import Neo4jEngine
+from qeval.engines.neo4j.launch import Control
 from qeval.engines.neo4j.stores import kept
 from qeval.errors import EngineUnavailableError, InputError
 from qeval.suite import Instance
@@ -152,19 +153,20 @@ def test_an_unfinished_load_is_never_trusted(
 ) -> None:
     from dataclasses import replace
 
-    from qeval.engines.neo4j.load import fill
-
     other = replace(shop, key="shop_unfinished")
+    ask = Control.ask
 
-    def interrupted(*given: Any) -> Any:
-        fill(*given)
-        raise KeyboardInterrupt
+    def interrupted(control: Control, *given: Any) -> Any:
+        ask(control, *given)
+        if given[0] == "load":
+            raise KeyboardInterrupt
+        return 0
 
     engine.start()
-    monkeypatch.setattr("qeval.engines.neo4j.stores.fill", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        engine.load(other)
-    monkeypatch.setattr("qeval.engines.neo4j.stores.fill", fill)
+    with monkeypatch.context() as patch:
+        patch.setattr(Control, "ask", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            engine.load(other)
     assert count(engine, other) == ((100,),)
 
 

@@ -1,5 +1,6 @@
 """What a start of the server needs: Java, class path, and a class-data archive made on first use.
 
+The server's main class is compiled from `launcher/*.java` on first use, by the Eclipse compiler.
 With the archive the JVM maps 15,000 classes that are parsed and verified already, which halves
 the time to the first answer. It belongs to one Java and one set of parts. Classes of signed jars
 can't be archived, so signed jars (already verified by `fetch`) are copied without signatures.
@@ -9,34 +10,43 @@ import hashlib
 import os
 import shutil
 import subprocess
+import tempfile
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from qeval.engines.neo4j import fetch
 from qeval.engines.neo4j.java import Java, find_java
+from qeval.errors import EngineUnavailableError
 
-LAUNCHER = Path(__file__).with_name("launcher.js")
+_LAUNCHER = Path(__file__).with_name("launcher")
+_COMPILE_LIMIT_S = 120
 _SIGNATURES = (".SF", ".RSA", ".DSA", ".EC")
+_LANGUAGE_LEVEL = 17  # the oldest Java that Neo4j 5 runs on
 _LONGEST_LINE = 3500  # the JVM refuses class lists with longer lines (huge lambda signatures)
 _DUMP_LIMIT_S = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """Everything before the settings of a particular start; `archive` None: start without."""
+    """Everything before the settings of a particular start; `archive` None: start without.
+
+    The archive is of the classes of `parts`. It stays valid when our own `launcher` changes, since
+    that comes last on the class path.
+    """
 
     java: Java
-    class_path: str
+    parts: str
+    launcher: Path
     archive: Path | None
 
     def command(self, options: list[str], slot: Path) -> list[str]:
         """The command line of a server in `slot`."""
         shared = ["-Xshare:auto", f"-XX:SharedArchiveFile={self.archive}"] if self.archive else []
         return [
-            str(self.java.path), *shared, *options, "-cp", self.class_path,
-            "org.mozilla.javascript.tools.shell.Main", "-opt", "-1", str(LAUNCHER), str(slot),
+            str(self.java.path), *shared, *options,
+            "-cp", f"{self.parts}{os.pathsep}{self.launcher}", "Launcher", str(slot),
         ]  # fmt: skip
 
 
@@ -47,8 +57,9 @@ def find_runtime(*, archived: bool, train: Callable[[Runtime, list[str]], None])
     """
     java = find_java()
     # Real paths: the archive is bound to them, and a cache may be reached by several.
-    class_path = os.pathsep.join(os.path.realpath(jar) for jar in _unsigned(fetch.jars()))
-    plain = Runtime(java, class_path, None)
+    jars, compiler = fetch.jars()
+    parts = os.pathsep.join(os.path.realpath(jar) for jar in _unsigned(jars))
+    plain = Runtime(java, parts, _compiled(java, compiler, parts), None)
     if not archived:
         return plain
     archive = fetch.home() / "archives" / f"{_identity(plain)}.jsa"
@@ -60,12 +71,46 @@ def find_runtime(*, archived: bool, train: Callable[[Runtime, list[str]], None])
         with FileLock(archive.with_suffix(".lock")):
             if not archive.is_file() and not useless.is_file():
                 _make(plain, archive, useless, train)
-    return Runtime(java, class_path, archive if archive.is_file() else None)
+    return replace(plain, archive=archive if archive.is_file() else None)
+
+
+def _compiled(java: Java, compiler: Path, class_path: str) -> Path:
+    """The jar with our main class. Raises `EngineUnavailableError`."""
+    sources = sorted(_LAUNCHER.glob("*.java"))
+    digest = hashlib.sha256(b"\0".join(source.read_bytes() for source in sources)).hexdigest()
+    jar = fetch.home() / "launcher" / f"{digest[:16]}.jar"
+    if jar.is_file():
+        return jar
+    from filelock import FileLock
+
+    jar.parent.mkdir(exist_ok=True)
+    with FileLock(jar.with_suffix(".lock")), tempfile.TemporaryDirectory() as name:
+        if jar.is_file():
+            return jar
+        done = subprocess.run(
+            [
+                str(java.path), "-jar", str(compiler), f"-{_LANGUAGE_LEVEL}", "-nowarn",
+                "-proc:none", "-encoding", "UTF-8", "-cp", class_path, "-d", name,
+                *map(str, sources),
+            ],
+            capture_output=True, text=True, timeout=_COMPILE_LIMIT_S, check=False,
+        )  # fmt: skip
+        if done.returncode != 0:
+            raise EngineUnavailableError(
+                f"the launcher of Neo4j can't be compiled by {java.path} ({java.origin}): "
+                f"{(done.stderr or done.stdout).strip()[:2000]}"
+            )
+        partial = jar.with_suffix(f".{os.getpid()}")
+        with zipfile.ZipFile(partial, "w") as archive:
+            for compiled in sorted(Path(name).rglob("*.class")):
+                archive.write(compiled, compiled.relative_to(name))
+        partial.replace(jar)
+    return jar
 
 
 def _identity(plain: Runtime) -> str:
     real = plain.java.path.resolve()
-    facts = [str(real), str(real.stat().st_mtime_ns), plain.java.version, plain.class_path]
+    facts = [str(real), str(real.stat().st_mtime_ns), plain.java.version, plain.parts]
     return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:16]
 
 
@@ -89,7 +134,7 @@ def _make(
             [
                 str(plain.java.path), "-Xshare:dump", f"-XX:SharedClassListFile={classes}",
                 f"-XX:SharedArchiveFile={partial}", "-XX:+UseSerialGC", "-Xmx512m",
-                "-cp", plain.class_path,
+                "-cp", plain.parts,
             ],
             capture_output=True, text=True, timeout=_DUMP_LIMIT_S, check=False,
         )  # fmt: skip

@@ -144,7 +144,7 @@ def _train(settings: ServerSettings, plain: Runtime, options: list[str]) -> None
                 for query in QUERIES:
                     session.run(query).consume()
             driver.close()
-            control.ask("seal", PROBE)
+            control.ask("close", PROBE)
         finally:
             process.kill()
             slot.free()

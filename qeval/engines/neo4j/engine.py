@@ -106,6 +106,18 @@ class Neo4jEngine:
             lambda driver, database: session.execute(driver, database, query, limits, canonical),
         )
 
+    def drop(self, instance: Instance) -> None:
+        """Free an instance, in memory and on disk; one that is not there is fine.
+
+        On a server of the user's own it stays in until the next one takes its place.
+        """
+        self._loaded.pop(instance.key, None)
+        if self._uri is not None:
+            return
+        with self._turns.sharing("", _nothing):
+            if self._stores is not None:
+                self._stores.drop(instance)
+
     def fingerprint(self, instance: Instance) -> str:
         """Digest of all nodes and relationships."""
         from qeval.engines.neo4j.load import fingerprint

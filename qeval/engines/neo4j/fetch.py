@@ -20,6 +20,7 @@ from qeval.errors import EngineUnavailableError
 from qeval.paths import cache_dir
 
 VERSION = "5.26.30"
+COMPILER = "org.eclipse.jdt:ecj:"
 _LOCK_FILE = Path(__file__).with_name("artifacts.lock")
 _AT_ONCE = 6
 _TRIES = 3
@@ -58,8 +59,21 @@ def home() -> Path:
     return cache_dir("neo4j", VERSION)
 
 
-def jars() -> list[Path]:
-    """The verified parts, fetched where missing. Raises `EngineUnavailableError`."""
+def jars() -> tuple[list[Path], Path]:
+    """The server's class path and the jar of the compiler, which is not on it.
+
+    Fetched where missing. Raises `EngineUnavailableError`.
+    """
+    paths = dict(zip(locked(), parts(), strict=True))
+    compiler = next(part for part in paths if part.coordinate.startswith(COMPILER))
+    return [path for part, path in paths.items() if part is not compiler], paths[compiler]
+
+
+def parts() -> list[Path]:
+    """All parts in the order of the lock, fetched where missing, each verified.
+
+    Raises `EngineUnavailableError`.
+    """
     folder = home() / "jars"
     stamp = folder / "complete"
     content = hashlib.sha256(_LOCK_FILE.read_bytes()).hexdigest()

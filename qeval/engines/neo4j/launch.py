@@ -1,6 +1,6 @@
 """Starting the server in a slot, and asking it for data sets.
 
-The JVM runs `launcher.js`, which serves each data set of `<slot>/instances/` as a database
+The JVM runs `launcher/Launcher.java`, which serves each data set of `<slot>/instances/` as a database
 management system of its own: own store, own port, shared heap. It is asked through files in
 `<slot>/control/`, so that any process that finds a warm server can ask as well.
 """
@@ -58,15 +58,20 @@ class Control:
         """The folder of a data set's store."""
         return self.folder / "instances" / key
 
-    def ask(self, verb: str, key: str, patience_s: float = _PATIENCE_S) -> int:
-        """Have a data set opened, sealed or closed; returns its port (0 after `close`).
+    def scratch(self, key: str) -> Path:
+        """The file that a small data set is handed over in."""
+        return self.folder / "scratch" / f"{key}.graph"
+
+    def ask(self, verb: str, key: str, *more: object, patience_s: float = _PATIENCE_S) -> int:
+        """Have a data set opened, loaded, closed, lent or taken back (`Launcher.java` says how);
+        returns its port, 0 where it is no longer served.
 
         Raises `EngineLostError` where the server is gone and `RefusedError` where it can't.
         """
         name = f"{key}-{os.getpid()}-{next(_COUNTER)}"
         folder = self.folder / "control"
         partial = folder / f"{name}.asked"
-        partial.write_text(f"{verb} {key}")
+        partial.write_text(" ".join(map(str, (verb, key, *more))))
         partial.replace(folder / f"{name}.request")
         answer = folder / f"{name}.answer"
         deadline = time.monotonic() + patience_s
@@ -77,7 +82,7 @@ class Control:
                 raise EngineLostError(
                     f"Neo4j did not {verb} {key} within {patience_s:g} s. Log: {self.log}"
                 )
-            time.sleep(0.005)
+            time.sleep(0.002)
         word, _, rest = answer.read_text(encoding="utf-8").partition(" ")
         answer.unlink(missing_ok=True)
         if word != "ok":
@@ -109,8 +114,9 @@ def prepare(
 ) -> Launch:
     """Write the slot's configuration and say how to start its server."""
     forget_after_reboot(slot, "instances")
-    shutil.rmtree(slot.folder / "control", ignore_errors=True)
-    for name in ("control", "instances"):
+    for name in ("control", "scratch"):
+        shutil.rmtree(slot.folder / name, ignore_errors=True)
+    for name in ("control", "scratch", "instances"):
         (slot.folder / name).mkdir(exist_ok=True)
     lines = _configuration(settings)
     (slot.folder / "neo4j.conf").write_text("\n".join(lines))
@@ -142,7 +148,7 @@ def tail(log: Path, lines: int = 8) -> str:
 def await_first(control: Control, key: str, timeout_s: float) -> int:
     """Open a data set on a server that was just started. Raises `EngineUnavailableError`."""
     try:
-        return control.ask("open", key, timeout_s)
+        return control.ask("open", key, patience_s=timeout_s)
     except EngineLostError as error:
         raise EngineUnavailableError(
             f"Neo4j could not start: {error}\nWays out: another Java (JAVA_HOME), more memory "

@@ -28,11 +28,13 @@ from qeval.errors import InputError, did_you_mean
 class NodeBatch:
     """Nodes of one combination of labels, as property maps without nulls.
 
-    `key` is the first label and the property that identifies its nodes.
+    `key` is the first label and the property that identifies its nodes; `kinds` has the type of
+    each property, in Neo4j's terms ("float" for decimals, "string[]" for a list of texts).
     """
 
     labels: tuple[str, ...]
     key: tuple[str, str]
+    kinds: dict[str, str]
     rows: tuple[dict[str, Any], ...]
 
 
@@ -40,12 +42,15 @@ class NodeBatch:
 class RelationshipBatch:
     """Relationships of one type: (start's key, end's key, properties).
 
-    `start` and `end` name the (label, property) that the keys are of.
+    `table` is the neutral one they come from; `start` and `end` name the (label, property) that
+    the keys are of; `kinds` as in `NodeBatch`.
     """
 
+    table: str
     type: str
     start: tuple[str, str]
     end: tuple[str, str]
+    kinds: dict[str, str]
     rows: tuple[tuple[Any, Any, dict[str, Any]], ...]
 
 
@@ -88,21 +93,26 @@ class GraphMapping:
                 )
             }
             labels = {identity: [str(entry["label"])] for identity in made}
+            kinds = self._kinds(table, entry)
             for other, subtype in self._of("subtypes", table):
                 by = self._index(other, subtype["by"])
                 maps = self._property_maps(other, subtype)
+                kinds |= self._kinds(other, subtype)
                 for row, properties in zip(self._rows[other], maps, strict=True):
-                    made[row[by]].update(properties)
+                    _owner(made, row[by], other, table).update(properties)
                     labels[row[by]].append(subtype["label"])
             for other, values in self._of("lists", table):
                 by, value = self._index(other, values["by"]), self._index(other, values["value"])
+                kinds[values["property"]] = f"{self._kind(other, values['value'])}[]"
                 for row in self._rows[other]:
-                    made[row[by]].setdefault(values["property"], []).append(row[value])
+                    owner = _owner(made, row[by], other, table)
+                    if row[value] is not None:
+                        owner.setdefault(values["property"], []).append(row[value])
             grouped: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
             for identity, properties in made.items():
                 grouped[tuple(labels[identity])].append(properties)
             for combination, rows in grouped.items():
-                yield NodeBatch(combination, self._node_key(entry), tuple(rows))
+                yield NodeBatch(combination, self._node_key(entry), kinds, tuple(rows))
 
     def relationships(self) -> Iterator[RelationshipBatch]:
         """All relationships, by entry of the mapping."""
@@ -116,7 +126,8 @@ class GraphMapping:
                 for row, properties in zip(self._rows[table], maps, strict=True)
                 if row[start_at] is not None and row[end_at] is not None
             )
-            yield RelationshipBatch(entry["type"], start, end, rows)
+            kinds = self._kinds(table, entry)
+            yield RelationshipBatch(table, entry["type"], start, end, kinds, rows)
 
     def keys(self) -> dict[str, str]:
         """The property that identifies the nodes of each label, subtypes' labels included."""
@@ -158,6 +169,17 @@ class GraphMapping:
     def _node_key(entry: Mapping[str, Any]) -> tuple[str, str]:
         return entry["label"], entry["properties"][entry["key"]]
 
+    def _kinds(self, table: str, entry: Mapping[str, Any]) -> dict[str, str]:
+        return {
+            name: self._kind(table, column)
+            for column, name in (entry.get("properties") or {}).items()
+        }
+
+    def _kind(self, table: str, column: str) -> str:
+        self._index(table, column)
+        kind = self._types[table][column]
+        return "float" if kind == "decimal" else kind
+
     def _property_maps(self, table: str, entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         wanted = [
             (name, self._index(table, column), _converter(self._types[table][column]))
@@ -179,6 +201,15 @@ def keys_of(mapping: Mapping[str, Any]) -> dict[str, str]:
         of = nodes[entry["of"]]
         keys[entry["label"]] = of["properties"][of["key"]]
     return keys
+
+
+def _owner(made: Mapping[Any, dict[str, Any]], key: Any, table: str, of: str) -> dict[str, Any]:
+    try:
+        return made[key]
+    except KeyError:
+        raise InputError(
+            f"mapping: a row of {table!r} belongs to {key!r}, but no row of {of!r} has that key"
+        ) from None
 
 
 def _converter(kind: str) -> Any:

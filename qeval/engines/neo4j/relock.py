@@ -2,7 +2,7 @@
 
 Run as `python -m qeval.engines.neo4j.relock`.
 
-Resolves Neo4j and Rhino with all they run on from Maven Central (some minutes), and writes each
+Resolves Neo4j with all it runs on and a Java compiler from Maven Central (some minutes), and writes each
 part's coordinate, SHA-256 and size. For qeval's developers; users only ever read the lock.
 """
 
@@ -10,11 +10,11 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from qeval.engines.neo4j.fetch import VERSION
+from qeval.engines.neo4j.fetch import COMPILER, VERSION
 
-_WANTED = (f"org.neo4j:neo4j:{VERSION}", "org.mozilla:rhino:1.7.15")
+_WANTED = (f"org.neo4j:neo4j:{VERSION}", f"{COMPILER}3.33.0")  # the last that runs on Java 17
 _HEAD = f"""\
-# Neo4j Community {VERSION} with everything it runs on, and Rhino for launcher.js.
+# Neo4j Community {VERSION} with everything it runs on, and the compiler of launcher/*.java.
 # group:artifact:version[:classifier]  sha256  bytes. Made by: python -m qeval.engines.neo4j.relock
 """
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from qeval.engines.base import EngineLostError
 from qeval.engines.neo4j.load import counts, fill
+from qeval.engines.neo4j.scripts import run_script
 from qeval.engines.neo4j.server import connect
 from qeval.errors import EngineUnavailableError, InputError
 from qeval.suite import Instance
@@ -81,7 +82,10 @@ class RemoteDatabase:
                 return
             self._set_mark(_UNFINISHED)
             self._clear()
-            fill(self.driver, self.name, instance)
+            if instance.script is None:
+                fill(self.driver, self.name, instance)
+            else:
+                run_script(self.driver, self.name, instance)
             self._set_mark(wanted)
         except (DriverError, Neo4jError) as error:
             raise EngineLostError(f"loading into {self._where} failed: {error}") from error

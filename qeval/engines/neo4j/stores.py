@@ -1,10 +1,16 @@
-"""The data sets of an embedded server: opened where kept, else loaded, sealed and kept."""
+"""The data sets of an embedded server: opened where kept, else loaded, sealed and kept.
+
+Ad hoc ones are never kept: the server lends a system from its pool, which is filled in milliseconds
+and wiped when they are dropped.
+"""
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,8 +19,11 @@ from typing import Any
 
 from qeval.engines.base import EngineLostError
 from qeval.engines.neo4j.launch import Control, RefusedError
-from qeval.engines.neo4j.load import counts, fill
+from qeval.engines.neo4j.graph_file import write_graph
+from qeval.engines.neo4j.load import counts, statements
+from qeval.engines.neo4j.mapping import GraphMapping
 from qeval.engines.neo4j.server import connect
+from qeval.errors import InputError
 from qeval.suite import Instance
 
 _COUNTS = "counts.json"
@@ -33,6 +42,8 @@ class Stores:
         self._most_open = most_open
         self._most_kept = most_kept
         self._lock = threading.Lock()
+        self._idle = threading.Condition(self._lock)  # notified when a lease ends
+        self._lent: dict[int, Any] = {}  # drivers of pooled systems, by their port
         self._opening: dict[str, threading.Lock] = {}
         self._drivers: dict[str, Any] = {}  # least recently used first
         self._in_use: Counter[str] = Counter()
@@ -48,11 +59,35 @@ class Stores:
         finally:
             with self._lock:
                 self._in_use[key] -= 1
+                self._idle.notify_all()
+
+    def drop(self, instance: Instance) -> None:
+        """Free an instance, in memory and on disk, once nobody uses it any more."""
+        key = instance.key
+        with self._lock:
+            self._idle.wait_for(lambda: not self._in_use[key])
+            driver = self._drivers.pop(key, None)
+            self._opening.pop(key, None)
+            del self._in_use[key]
+        if instance.ad_hoc:
+            if driver is not None:
+                self._refusals_are_losses("return", _borrowed(key))
+            return
+        if driver is not None:
+            driver.close()
+        folder = self.control.instance(key)
+        if folder.exists():
+            self._forget(key, folder)
 
     def close(self) -> None:
         """Close all connections; the server keeps its data sets open."""
         with self._lock:
-            drivers, self._drivers = list(self._drivers.values()), {}
+            drivers = {*self._drivers.values(), *self._lent.values()}
+            lent = [key for key, driver in self._drivers.items() if driver in self._lent.values()]
+            self._drivers, self._lent = {}, {}
+        for key in lent:
+            with contextlib.suppress(EngineLostError, RefusedError):  # the server may be gone
+                self.control.ask("return", _borrowed(key))
         for driver in drivers:
             with contextlib.suppress(Exception):  # the server may be gone
                 driver.close()
@@ -76,6 +111,8 @@ class Stores:
         return driver
 
     def _open(self, instance: Instance) -> Any:
+        if instance.ad_hoc:
+            return self._borrow(instance)
         from filelock import FileLock
 
         folder = self.control.instance(instance.key)
@@ -109,17 +146,56 @@ class Stores:
         return None
 
     def _load(self, instance: Instance, folder: Path) -> Any:
-        key = instance.key
-        folder.mkdir()
+        if instance.script is not None:
+            return self._load_by_script(instance, folder)
+        mapping = GraphMapping(instance.mapping, instance.dataset())
+        # A load that was interrupted may still be under way in the server: never the same file.
+        source = folder.with_name(f"{folder.name}-{os.getpid()}-{time.monotonic_ns()}.graph")
         try:
-            driver = connect(self.control.ask("open", key), self._connections)
-            try:
-                made = fill(driver, None, instance)
-            finally:
-                driver.close()
-            (folder / _COUNTS).write_text(json.dumps(made))
-            return connect(self.control.ask("seal", key), self._connections)
+            made = write_graph(source, list(statements(instance.schema)), mapping)
+            port = self._refusals_are_losses("load", instance.key, source.name)
+        finally:
+            source.unlink(missing_ok=True)
+        (folder / _COUNTS).write_text(json.dumps(made))
+        return connect(port, self._connections)
+
+    def _load_by_script(self, instance: Instance, folder: Path) -> Any:
+        """Statements need a data set that can be written to; it is sealed when they are done."""
+        from qeval.engines.neo4j.scripts import run_script
+
+        folder.mkdir()
+        driver = connect(self._refusals_are_losses("open", instance.key), 1)
+        try:
+            made = run_script(driver, None, instance)
+        finally:
+            driver.close()
+            self.control.ask("close", instance.key)
+        (folder / _COUNTS).write_text(json.dumps(made))
+        (folder / "sealed").touch()
+        return connect(self._refusals_are_losses("open", instance.key), self._connections)
+
+    def _borrow(self, instance: Instance) -> Any:
+        mapping = GraphMapping(instance.mapping, instance.dataset())
+        schema = list(statements(instance.schema))
+        model = hashlib.sha256(repr((schema, mapping.names())).encode()).hexdigest()[:16]
+        name = _borrowed(instance.key)
+        source = self.control.scratch(name)
+        try:
+            write_graph(source, schema, mapping)
+            port = self._refusals_are_losses("lend", name, model, os.getpid())
+        finally:
+            source.unlink(missing_ok=True)
+        with self._lock:
+            if port not in self._lent:
+                self._lent[port] = connect(port, self._connections)
+            return self._lent[port]
+
+    def _refusals_are_losses(self, verb: str, key: str, *more: object) -> int:
+        try:
+            return self.control.ask(verb, key, *more)
         except RefusedError as error:
+            if "ConstraintViolation" in str(error) or "IndexEntryConflict" in str(error):
+                raise InputError(f"the data breaks its schema's constraints: {error}") from error
             raise EngineLostError(str(error)) from error
 
     def _forget(self, key: str, folder: Path) -> None:
@@ -146,9 +222,18 @@ class Stores:
                 if idle is None:
                     return
                 driver = self._drivers.pop(idle)
+                lent = driver in self._lent.values()
+            if lent:
+                self._refusals_are_losses("return", _borrowed(idle))
+                continue
             driver.close()
             with contextlib.suppress(RefusedError):
                 self.control.ask("close", idle)
+
+
+def _borrowed(key: str) -> str:
+    """The name of an ad hoc instance on a server that other processes may use as well."""
+    return f"{key}-{os.getpid()}"
 
 
 def kept(folder: Path) -> list[str]:

@@ -1,0 +1,120 @@
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+/**
+ * The server's main class: serves data sets on request, each by a database management system of its
+ * own in this one JVM, so that data sets can be queried side by side (Community has one user
+ * database). They share classes, compiled code and heap: the second takes a fraction of a second.
+ *
+ * <p>args[0] is the slot's folder. A request is a file control/NAME.request; the answer is
+ * control/NAME.answer, "ok PORT" or "failed …". Any process can ask, whoever started the server.
+ *
+ * <ul>
+ *   <li>"open KEY": serve the data set of instances/KEY, read-only once it was sealed.
+ *   <li>"load KEY FILE": make it anew from instances/FILE, seal it, serve it.
+ *   <li>"close KEY": stop serving it; its files stay.
+ *   <li>"lend KEY MODEL PID": serve the small data set of scratch/KEY.graph from a pooled system,
+ *       until "return KEY" or the end of process PID. MODEL names schema and names: a pooled system
+ *       serves one model only, since names once made are known for ever.
+ * </ul>
+ */
+public final class Launcher {
+  private static final Duration UNSTOPPABLE = Duration.ofSeconds(15);
+
+  private final Path control;
+  private final DataSets dataSets;
+  private final ExecutorService workers = Executors.newCachedThreadPool(Launcher::daemon);
+
+  private Launcher(Path slot) {
+    control = slot.resolve("control");
+    dataSets = new DataSets(slot);
+  }
+
+  public static void main(String[] args) throws Exception {
+    new Launcher(Path.of(args[0])).run();
+  }
+
+  private void run() throws Exception {
+    for (int turn = 0; ; turn++) {
+      boolean found = false;
+      try (DirectoryStream<Path> waiting = Files.newDirectoryStream(control, "*.request")) {
+        for (Path request : waiting) {
+          found = true;
+          // Taken by renaming, so that the next turn does not see it again.
+          Path taken = request.resolveSibling(name(request) + ".taken");
+          Files.move(request, taken, StandardCopyOption.ATOMIC_MOVE);
+          workers.execute(() -> serve(taken));
+        }
+      }
+      if (!found) {
+        Thread.sleep(4);
+      }
+      if (turn % 256 == 0 && dataSets.holdsUnstoppable(UNSTOPPABLE)) {
+        // Nothing but the end of the process stops such a query; whoever needs us starts anew.
+        System.err.println("qeval: a query can't be stopped; the server ends itself");
+        Runtime.getRuntime().halt(70);
+      }
+    }
+  }
+
+  private void serve(Path request) {
+    String answer;
+    try {
+      answer = "ok " + answer(Files.readString(request).trim().split(" "));
+    } catch (Throwable error) {
+      answer = "failed " + causes(error);
+    }
+    try {
+      Files.delete(request);
+      Path partial = request.resolveSibling(name(request) + ".partial");
+      Files.writeString(partial, answer);
+      Files.move(partial, request.resolveSibling(name(request) + ".answer"));
+    } catch (IOException error) {
+      error.printStackTrace();
+    }
+  }
+
+  private int answer(String[] words) throws Exception {
+    switch (words[0]) {
+      case "open":
+        return dataSets.open(words[1]);
+      case "load":
+        return dataSets.load(words[1], words[2]);
+      case "close":
+        dataSets.close(words[1]);
+        return 0;
+      case "lend":
+        return dataSets.lend(words[1], words[2], Long.parseLong(words[3]));
+      case "return":
+        dataSets.giveBack(words[1]);
+        return 0;
+      default:
+        throw new IllegalArgumentException("unknown request: " + words[0]);
+    }
+  }
+
+  private static String name(Path file) {
+    String name = file.getFileName().toString();
+    return name.substring(0, name.lastIndexOf('.'));
+  }
+
+  private static String causes(Throwable error) {
+    StringBuilder text = new StringBuilder(error.toString());
+    for (Throwable cause = error.getCause(); cause != null; cause = cause.getCause()) {
+      text.append(" <- ").append(cause);
+    }
+    return text.toString();
+  }
+
+  private static Thread daemon(Runnable work) {
+    Thread thread = new Thread(work, "qeval");
+    thread.setDaemon(true);
+    return thread;
+  }
+}

@@ -182,6 +182,7 @@ def cell_key(cell: Cell, engine: EngineInfo) -> str:
             for example in cell.suite.examples
         ],
         "prompt_schema": cell.suite.schema_text.get(language),
+        "glossary": cell.suite.glossary,
         "reference_date": cell.suite.reference_date,
         "instances": [cell.suite.instance(language, name).key for name in cell.instances],
         "engine": str(engine),

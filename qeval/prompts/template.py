@@ -300,7 +300,8 @@ def linker(suite: Suite, language: str, question_language: str) -> Linker:
         for example in suite.examples
         if language in example.gold and question_language in example.question
     ]
-    return Linker(document(language, suite.schema_text.get(language, "")), solved)
+    schema = document(language, suite.schema_text.get(language, ""))
+    return Linker(schema, solved, suite.glossary.get(question_language))
 
 
 def rough_tokens(prompt: Prompt) -> int:

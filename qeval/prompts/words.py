@@ -1,11 +1,12 @@
 """Words of questions and identifiers, as the search for schema items and examples sees them."""
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 _HAN = re.compile(r"[一-鿿]+")
-_WORD = re.compile(r"[A-Za-z][a-z]*|[A-Z]+(?![a-z])|\d+")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Za-z][a-z]*|\d+")
 _MIN_WORD = 2
 _STOP = frozenset(
     re.findall(
@@ -36,6 +37,32 @@ def words(text: str) -> tuple[str, ...]:
     for run in _HAN.findall(text):
         found += [run[i : i + 2] for i in range(max(1, len(run) - 1))]
     return tuple(found)
+
+
+class Glossary:
+    """What identifiers are called in a question's language: `{"order line": ["订单行"], …}`.
+
+    A text is read from left to right, the longest term first; a term counts as the words of its
+    identifier. Of what no term covers, words in Latin letters count as in `words`; the rest is
+    read only where the text holds no term at all.
+    """
+
+    def __init__(self, terms: Mapping[str, Sequence[str]]) -> None:
+        self._named: dict[str, tuple[str, ...]] = {}
+        for identifier, called in terms.items():
+            for term in called:
+                self._named[term] = (*self._named.get(term, ()), *words(identifier))
+        longest = sorted(self._named, key=lambda term: (-len(term), term))
+        self._terms = re.compile("|".join(map(re.escape, longest)) or r"(?!)")
+        self._kept: dict[str, tuple[str, ...]] = {}
+
+    def words(self, text: str) -> tuple[str, ...]:
+        """The words of identifiers that `text` names, and its other words."""
+        if text not in self._kept:
+            found = [word for term in self._terms.findall(text) for word in self._named[term]]
+            others = words(self._terms.sub(" ", text))
+            self._kept[text] = (*found, *(w for w in others if w.isascii() or not found))
+        return self._kept[text]
 
 
 @lru_cache(maxsize=20_000)

@@ -1,7 +1,8 @@
 """Schema linking: which part of a schema a question needs, found without looking at its gold.
 
 Every item is a document for BM25: its identifiers, the comments beside it, and the questions of
-the example bank whose golds use it (which is how a Chinese question finds English identifiers).
+the example bank whose golds use it. A question in another language than the identifiers' finds
+them through the suite's glossary, a list of what each identifier is called.
 The best items are kept, and all shortest paths that join them.
 """
 
@@ -13,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from qeval.prompts.schema.model import Item, SchemaDocument
-from qeval.prompts.words import words
+from qeval.prompts.words import Glossary, words
 
 COMMON = 0.25
 """A word in more than this part of the example questions says nothing about tables."""
@@ -28,7 +29,10 @@ class LinkingSettings:
 
 
 class Linker:
-    """Finds the items for questions on one schema. `solved` are (question, query) pairs."""
+    """Finds the items for questions on one schema. `solved` are (question, query) pairs.
+
+    `glossary` says what identifiers are called in the questions' language.
+    """
 
     def __init__(
         self,
@@ -36,11 +40,11 @@ class Linker:
         solved: Sequence[tuple[str, str]] = (),
         glossary: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
+        self._words = Glossary(glossary).words if glossary else words
         self.schema = schema
         self.by_name = {item.name: item for item in schema.items}
         self.candidates = [item for item in schema.items if not item.detail]
         self.solved = solved
-        self.glossary = glossary or {}
 
     def link(self, question: str, settings: LinkingSettings) -> frozenset[str]:
         """Names of the items that the question needs, joined to each other."""
@@ -59,7 +63,7 @@ class Linker:
 
     def scores(self, question: str) -> dict[str, float]:
         """BM25 score of every item that can be looked for."""
-        asked = [word for word in words(question) if word not in self._common]
+        asked = [word for word in self._words(question) if word not in self._common]
         if not asked or not self.candidates:
             return {}
         own = self._names_index.get_scores(asked)
@@ -69,7 +73,7 @@ class Linker:
     @cached_property
     def _common(self) -> frozenset[str]:
         """Words that questions have whatever they are about."""
-        counts = Counter(word for question, _ in self.solved for word in set(words(question)))
+        counts = Counter(word for question, _ in self.solved for word in set(self._words(question)))
         names = {word for item in self.candidates for name in item.names for word in words(name)}
         common = {word for word, count in counts.items() if count > COMMON * len(self.solved)}
         return frozenset(common - names)
@@ -87,12 +91,16 @@ class Linker:
         details = [self.by_name[n] for n in sorted(item.needs) if self.by_name[n].detail]
         texts = [*item.names[:1] * 4, *item.names, item.comment]
         texts += [detail.comment for detail in details]
-        texts += self.glossary.get(item.name, ())
         return [word for text in texts for word in words(text)]
 
     def _usage(self, item: Item) -> list[str]:
         used = re.compile(rf"(?<![\w-]){re.escape(item.name)}(?![\w-])")
-        return [w for question, query in self.solved if used.search(query) for w in words(question)]
+        return [
+            w
+            for question, query in self.solved
+            if used.search(query)
+            for w in self._words(question)
+        ]
 
     def _connected(self, names: Sequence[str]) -> set[str]:
         """The names with all shortest paths between them, from the first (best) one on."""

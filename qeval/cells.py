@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from qeval.configuration import compose, plain
@@ -81,7 +81,7 @@ def build_cell(config: "DictConfig", suites: dict[str, Suite] | None = None) -> 
     if which not in suites:
         suites[which] = load_suite(which)
     suite = suites[which]
-    language: Language = construct(values["language"], "language", without=("engine",))
+    language: Language = construct(values["language"], "language", without=("engine", "existing"))
     if language.name not in suite.languages:
         raise InputError(
             f"suite {suite.name!r} has no {language.name} golds; it has: "
@@ -106,7 +106,7 @@ def build_cell(config: "DictConfig", suites: dict[str, Suite] | None = None) -> 
         language=language,
         strategy=construct(values["prompt_strategy"], "prompt_strategy"),
         model=cached(construct(values["model"], "model")),
-        engine_config=_engine_config(values),
+        engine_config=_engine_config(values, suite),
         instances=instances,
         policy=typed(Policy, scoring, "scoring."),
         limits=typed(QueryLimits, values["limits"], "limits."),
@@ -211,9 +211,18 @@ def construct(values: Mapping[str, Any], group: str, without: Sequence[str] = ()
         raise InputError(f"{group}: {' '.join(lines[:2])}") from error
 
 
-def _engine_config(values: Mapping[str, Any]) -> Mapping[str, Any]:
+def _engine_config(values: Mapping[str, Any], suite: Suite) -> Mapping[str, Any]:
     chosen: Mapping[str, Any] = values["engine"]
     language = values["language"]["name"]
+    existing = {name: suite.instance(language, name).existing for name in suite.instances}
+    if any(existing.values()):
+        if "_target_" in chosen or "existing" not in values["language"]:
+            raise InputError(
+                f"suite {suite.name!r} names the databases that hold its data: leave engine=auto"
+                f" (conf/language/{language}.yaml says by `existing` what reads them)"
+            )
+        databases = {name: asdict(found) for name, found in existing.items() if found}
+        return {**values["language"]["existing"], "databases": databases}
     if "_target_" not in chosen:
         chosen = values["language"]["engine"]
     if chosen.get("language", language) != language:

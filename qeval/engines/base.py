@@ -58,14 +58,19 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class EngineInfo:
-    """Which engine answered; part of every record, table and report."""
+    """Which engine answered; part of every record, table and report.
+
+    `data` names what a database of the user's own holds, where nothing else says it.
+    """
 
     name: str  # "postgres", "neo4j", "typeql-embedded", "typedb"
     version: str  # "18.6", "5.26.30", "3.12 semantics"
     origin: Literal["embedded", "server"]
+    data: str = ""
 
     def __str__(self) -> str:
-        return f"{self.name} {self.version} ({self.origin})"
+        data = f", data {self.data}" if self.data else ""
+        return f"{self.name} {self.version} ({self.origin}{data})"
 
 
 @runtime_checkable

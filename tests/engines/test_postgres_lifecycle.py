@@ -316,7 +316,7 @@ def test_schema_and_rows_that_postgres_refuses(
     pg: PostgresEngine, pg_new_instance: Callable[..., Instance]
 ) -> None:
     with pytest.raises(
-        InputError, match=r"instance 'base': PostgreSQL refuses the SQL schema.*nix"
+        InputError, match=r"schema of base:1: PostgreSQL refuses it.*nix"
     ):
         pg.load(pg_new_instance("shop_bad_ddl", schema="CREATE TABLE users (id nix)"))
     narrow = "CREATE TABLE users (id integer, name varchar(3), born date, spent numeric);"

@@ -1,7 +1,7 @@
 """Loading an instance into an empty database, and the digest of what a database holds."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from qeval.engines.base import EngineLostError
@@ -96,17 +96,22 @@ def counts(driver: Any, database: str | None) -> tuple[int, int]:
         return nodes, session.run("MATCH ()-[r]->() RETURN count(r) AS c").single()["c"]
 
 
-def fingerprint(driver: Any, database: str | None, instance: Instance) -> str:
-    """SHA-256 over all nodes and relationships, the same in whatever order they were made."""
+def fingerprint(driver: Any, database: str | None, mapping: Mapping[str, Any]) -> str:
+    """SHA-256 over all nodes and relationships, the same in whatever order they were made.
+
+    Without a mapping, which says by what properties nodes are known, ends of relationships are
+    told by the ids that nodes have in this very database.
+    """
     from neo4j.exceptions import DriverError, Neo4jError
 
-    keys = sorted(set(keys_of(instance.mapping).values()))
+    keys = sorted(set(keys_of(mapping).values()))
     total = 0
     try:
         with driver.session(database=database, default_access_mode="READ") as session:
             for labels, properties in session.run("MATCH (n) RETURN labels(n), properties(n)"):
                 total += _digest(sorted(labels), sorted(properties.items()))
-            ends = "[labels(%s)[0], [k IN $keys | %s[k]]]"
+            known_by = "[k IN $keys | %s[k]]" if keys else "elementId(%s)"
+            ends = f"[labels(%s)[0], {known_by}]"
             for row in session.run(
                 f"MATCH (a)-[r]->(b) RETURN type(r), {ends % ('a', 'a')}, {ends % ('b', 'b')}, "
                 "properties(r)",
@@ -115,7 +120,7 @@ def fingerprint(driver: Any, database: str | None, instance: Instance) -> str:
                 kind, start, end, properties = row
                 total += _digest(kind, start[1], end[1], sorted(properties.items()))
     except (DriverError, Neo4jError) as error:
-        raise EngineLostError(f"reading all data of {instance.key} failed: {error}") from error
+        raise EngineLostError(f"reading all data of Neo4j failed: {error}") from error
     return f"{total % 2**256:064x}"
 
 

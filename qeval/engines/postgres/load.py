@@ -7,6 +7,7 @@ complete and holds the fingerprint of what was loaded: a half-loaded or damaged 
 import hashlib
 import json
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -62,24 +63,35 @@ def fingerprint(server: Server, key: str) -> str:
         refusals(server, f"taking the fingerprint of {key}"),
         server.connect_owner(key) as connection,
     ):
-        tables = connection.execute(
-            "SELECT c.relname, string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod),"
-            " ', ' ORDER BY a.attnum) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid "
-            "WHERE c.relnamespace = to_regnamespace(%s) AND c.relkind IN ('r', 'p', 'm') "
-            "AND a.attnum > 0 AND NOT a.attisdropped GROUP BY c.relname ORDER BY c.relname",
-            (f'"{schema}"',),
-        ).fetchall()
-        if not tables:
-            return hashlib.sha256(b"").hexdigest()
-        sums = SQL(" UNION ALL ").join(
-            SQL(
-                "SELECT {name}, count(*)::text, sum(hashtextextended(t::text, 0))::text, "
-                "sum(hashtextextended(t::text, 1))::text FROM {table} t"
-            ).format(name=Literal(name), table=Identifier(schema, name))
-            for name, _ in tables
-        )
-        rows = sorted(connection.execute(sums).fetchall())
-    return hashlib.sha256(json.dumps([tables, rows]).encode()).hexdigest()
+        return digest_of(connection, (schema,))
+
+
+def digest_of(connection: _Connection, schemas: Sequence[str]) -> str:
+    """`fingerprint` of the tables of some schemas, on a connection."""
+    facts = [_tables_and_sums(connection, schema) for schema in schemas]
+    if not any(tables for tables, _ in facts):
+        return hashlib.sha256(b"").hexdigest()
+    return hashlib.sha256(json.dumps(facts[0] if len(facts) == 1 else facts).encode()).hexdigest()
+
+
+def _tables_and_sums(connection: _Connection, schema: str) -> tuple[list[Any], list[Any]]:
+    tables = connection.execute(
+        "SELECT c.relname, string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod),"
+        " ', ' ORDER BY a.attnum) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid "
+        "WHERE c.relnamespace = to_regnamespace(%s) AND c.relkind IN ('r', 'p', 'm') "
+        "AND a.attnum > 0 AND NOT a.attisdropped GROUP BY c.relname ORDER BY c.relname",
+        (f'"{schema}"',),
+    ).fetchall()
+    if not tables:
+        return [], []
+    sums = SQL(" UNION ALL ").join(
+        SQL(
+            "SELECT {name}, count(*)::text, sum(hashtextextended(t::text, 0))::text, "
+            "sum(hashtextextended(t::text, 1))::text FROM {table} t"
+        ).format(name=Literal(name), table=Identifier(schema, name))
+        for name, _ in tables
+    )
+    return tables, sorted(connection.execute(sums).fetchall())
 
 
 def kept(server: Server) -> list[str]:
@@ -115,12 +127,16 @@ def drop(server: Server, key: str) -> None:
 def _build(admin: _Connection, server: Server, instance: Instance) -> str:
     key = instance.key
     _create(admin, server, key)
-    dataset = instance.dataset()
     with server.connect_owner(key) as connection, connection.transaction():
         _define(connection, instance)
-        for table in dataset.tables:
-            copy_rows(connection, instance, table, dataset.rows[table.name])
-            connection.execute(SQL("ANALYZE {}").format(Identifier(table.name)))
+        if instance.script is not None:
+            _run(connection, instance.script.file, instance.script.text)
+            connection.execute("ANALYZE")
+        else:
+            dataset = instance.dataset()
+            for table in dataset.tables:
+                copy_rows(connection, instance, table, dataset.rows[table.name])
+                connection.execute(SQL("ANALYZE {}").format(Identifier(table.name)))
         _grant(connection, server, key)
     return fingerprint(server, key)
 
@@ -134,14 +150,19 @@ def _create(admin: _Connection, server: Server, key: str) -> None:
 
 
 def _define(connection: _Connection, instance: Instance) -> None:
+    _run(connection, instance.schema_file or f"schema of {instance.name}", instance.schema)
+
+
+def _run(connection: _Connection, file: str, text: str) -> None:
+    """Run the statements of a suite's file. Raises `InputError` with file and line."""
     try:
-        connection.execute(instance.schema)
+        connection.execute(text.encode())
     except psycopg.OperationalError:
         raise
     except psycopg.Error as error:
-        raise InputError(
-            f"instance {instance.name!r}: PostgreSQL refuses the SQL schema: {error}"
-        ) from error
+        position = error.diag.statement_position
+        line = f":{text[: int(position)].count(chr(10)) + 1}" if position else ""
+        raise InputError(f"{file}{line}: PostgreSQL refuses it: {error}") from error
 
 
 def _create_database(admin: _Connection, server: Server, key: str) -> None:

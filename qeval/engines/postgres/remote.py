@@ -33,7 +33,7 @@ def reach(uri: str) -> Server:
     Raises `InputError` for a malformed URI and `EngineUnavailableError` for everything else; no
     message holds the password.
     """
-    owner = _parameters(uri)
+    owner = parameters_of(uri, "engine.uri (QEVAL_POSTGRES_URI)")
     where = f"{owner.get('user', '')}@{owner.get('host', 'localhost')}:{owner.get('port', '5432')}"
     try:
         connection = psycopg.connect(conninfo(owner), autocommit=True)
@@ -47,14 +47,15 @@ def reach(uri: str) -> Server:
         return _explore(connection, owner, where)
 
 
-def _parameters(uri: str) -> dict[str, str]:
+def parameters_of(uri: str, told_as: str) -> dict[str, str]:
+    """Connection parameters of a URI. Raises `InputError`, which never holds the URI itself."""
     from psycopg.conninfo import conninfo_to_dict
 
     try:
         given = conninfo_to_dict(uri)
     except psycopg.ProgrammingError:
         raise InputError(
-            "engine.uri (QEVAL_POSTGRES_URI) is no PostgreSQL URI; expected "
+            f"{told_as} is no PostgreSQL URI; expected "
             "postgresql://user:password@host:port/database"
         ) from None
     return {name: str(value) for name, value in given.items() if value is not None}

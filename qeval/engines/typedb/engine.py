@@ -90,9 +90,9 @@ class TypedbEngine:
 
     def fingerprint(self, instance: Instance) -> str:
         """Digest of all entities and relations."""
-        from qeval.engines.typedb.load import fingerprint
+        from qeval.engines.typedb.load import database_name, fingerprint
 
-        return fingerprint(self._reached(), instance)
+        return fingerprint(self._reached(), database_name(instance), instance.mapping)
 
     def restart(self) -> None:
         """Connect anew; the server keeps its databases, which are counted again."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from qeval.engines.base import EngineLostError
 from qeval.engines.typedb.writing import write_queries
+from qeval.engines.typeql.load import write_queries_of
 from qeval.engines.typeql.mapping import TypeqlMapping, keys_of
 from qeval.errors import InputError
 from qeval.suite import Instance
@@ -19,6 +20,8 @@ from qeval.suite import Instance
 
 def database_name(instance: Instance) -> str:
     """The database of an instance."""
+    if instance.existing is not None:
+        return str(instance.existing.database)
     return f"qeval_{instance.key}"
 
 
@@ -27,17 +30,24 @@ def ensure(driver: Any, instance: Instance, batch: int) -> None:
     from typedb.driver import TransactionType, TypeDBDriverException
 
     name = database_name(instance)
-    mapping = TypeqlMapping(instance.mapping, instance.dataset())
+    script = instance.script
+    mapping = None if script else TypeqlMapping(instance.mapping, instance.dataset())
     try:
         if driver.databases.contains(name):
-            if _counts(driver, name, instance.mapping) == expected(mapping):
+            # What a script makes is known to nobody, so it is always run anew.
+            if mapping and _counts(driver, name, instance.mapping) == expected(mapping):
                 return
             driver.databases.get(name).delete()
         driver.databases.create(name)
         with driver.transaction(name, TransactionType.SCHEMA) as transaction:
             transaction.query(instance.schema).resolve()
             transaction.commit()
-        for query in write_queries(mapping, batch):
+        queries = (
+            write_queries(mapping, batch)
+            if mapping
+            else (query for _, query in write_queries_of(script.text if script else ""))
+        )
+        for query in queries:
             with driver.transaction(name, TransactionType.WRITE) as transaction:
                 transaction.query(query).resolve()
                 transaction.commit()
@@ -84,18 +94,25 @@ def _counts(driver: Any, name: str, mapping: Mapping[str, Any]) -> Counter[str]:
     return +counted
 
 
-def fingerprint(driver: Any, instance: Instance) -> str:
+def fingerprint(driver: Any, name: str, mapping: Mapping[str, Any]) -> str:
     """SHA-256 over all entities and relations, the same in whatever order they were made."""
     total = 0
-    for query in content_queries(instance.mapping):
-        for document in _documents(driver, database_name(instance), query):
+    for query in content_queries(mapping):
+        for document in _documents(driver, name, query):
             text = json.dumps([query, _sorted(document)], sort_keys=True)
             total += int.from_bytes(hashlib.sha256(text.encode()).digest())
     return f"{total % 2**256:064x}"
 
 
 def content_queries(mapping: Mapping[str, Any]) -> Iterator[str]:
-    """Queries that together return everything that the mapping makes."""
+    """Queries that together return everything that the mapping makes; without one, everything."""
+    if not mapping:
+        yield 'match entity $t; $x isa! $t; fetch { "t": $t, "a": { $x.* } };'
+        yield (
+            "match relation $t; $x isa! $t, links ($role: $p), has $v; "
+            'fetch { "t": $t, "a": { $x.* }, "p": { $p.* } };'
+        )
+        return
     keys = keys_of(mapping)
     for type_ in keys:
         yield f'match $x isa! {type_}; fetch {{ "a": {{ $x.* }} }};'

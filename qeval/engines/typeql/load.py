@@ -26,10 +26,19 @@ def filled(instance: Instance) -> "Database":
     try:
         database.define(instance.schema)
     except TypeQLError as error:
-        at = f" (line {error.line}, column {error.column})" if error.line else ""
-        raise InputError(
-            f"instance {instance.name!r}: TypeQL refuses the schema{at}: {error}"
-        ) from error
+        at = f":{error.line}" if error.line else ""
+        file = instance.schema_file or f"schema of {instance.name}"
+        raise InputError(f"{file}{at}: TypeQL refuses the schema: {error}") from error
+    if instance.script is not None:
+        for first, query in write_queries_of(instance.script.text):
+            try:
+                database.load([query])
+            except TypeQLError as error:
+                line = first + (error.line or 1) - 1
+                raise InputError(
+                    f"{instance.script.file}:{line}: TypeQL refuses the query: {error}"
+                ) from error
+        return database
     mapping = TypeqlMapping(instance.mapping, instance.dataset())
     try:
         with _collector_paused():
@@ -37,6 +46,17 @@ def filled(instance: Instance) -> "Database":
     except TypeQLError as error:
         raise InputError(f"instance {instance.name!r}: TypeQL refuses the data: {error}") from error
     return database
+
+
+def write_queries_of(text: str) -> Iterator[tuple[int, str]]:
+    """The write queries of a load script, parted by lines `# ---`, each with its first line."""
+    first, lines = 1, text.splitlines()
+    for number, line in enumerate([*lines, "# ---"], start=1):
+        if line.strip() == "# ---":
+            inside = lines[first - 1 : number - 1]
+            if any(part.strip() and not part.lstrip().startswith("#") for part in inside):
+                yield first, "\n".join(inside)
+            first = number + 1
 
 
 def _fill(database: "Database", mapping: TypeqlMapping) -> None:

@@ -26,12 +26,14 @@ from qeval.suite import Case, Suite
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
+    from qeval.judge.base import Judge
+
 __all__ = ["Cell", "build_cell", "build_engine", "cell_key", "compose"]
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One experiment, ready to run: model × language × strategy × cases × scoring.
+    """One experiment, ready to run: model × language × strategy × cases × scoring × judge.
 
     `config` is what a person wrote and chose (secrets blanked, environment lookups unresolved),
     `composed` the same resolved, for memory only. `engine_config` says which engine to start,
@@ -53,6 +55,7 @@ class Cell:
     repeats: int
     weights: Mapping[str, float]
     thresholds: Mapping[str, float]
+    judge: "Judge | None" = None
 
     @property
     def total(self) -> int:
@@ -113,7 +116,13 @@ def build_cell(config: "DictConfig", suites: dict[str, Suite] | None = None) -> 
         repeats=whole(values, "repeats", least=1),
         weights=scoring["weights"],
         thresholds=_thresholds(values.get("fail_under") or {}),
+        judge=build_judge(values["judge"]),
     )
+
+
+def build_judge(values: Mapping[str, Any]) -> "Judge | None":
+    """The judge that `conf/judge/<name>.yaml` describes, None for `judge=none`."""
+    return construct(values, "judge") if "_target_" in values else None
 
 
 def _variants(scoring: Mapping[str, Any], suite: Suite) -> tuple[str, ...]:
@@ -188,6 +197,7 @@ def cell_key(cell: Cell, engine: EngineInfo) -> str:
         "engine": str(engine),
         "policy": cell.policy,
         "limits": cell.limits,
+        **({} if cell.judge is None else {"judge": cell.judge.identity()}),
     }
     text = json.dumps(facts, sort_keys=True, ensure_ascii=False, default=repr)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -238,6 +248,8 @@ def _name(values: Mapping[str, Any]) -> str:
         values[group].get("name", group)
         for group in ("model", "language", "prompt_strategy", "difficulty")
     ]
+    if "_target_" in values["judge"]:
+        parts.append(values["judge"].get("name", "judge"))
     if values["suite"]["name"] != "ecommerce":
         parts.insert(0, values["suite"]["name"])
     return "-".join(re.sub(r"[^\w.]+", "_", str(part)) for part in parts)

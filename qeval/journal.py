@@ -118,13 +118,14 @@ class Journal:
     def _read(self, header: dict[str, Any]) -> None:
         self._shown = {line.get("digest") for _, line in read_lines(self.folder / PROMPTS)}
         self.done: dict[tuple[str, int], Verdict] = {}
+        self._unjudged: set[tuple[str, int]] = set()
         stored: dict[str, Any] | None = None
         for number, line in read_lines(self.folder / JOURNAL):
             if number == 1:
                 stored = line
             elif line.get("type") == "record":
                 record = _record(self.folder / JOURNAL, number, line)
-                self.done[record.case_id, record.repeat] = record.verdict
+                self._note(record)
         if stored is None:
             self._journal.append({"type": "cell", **header})
         elif stored.get("key") != header["key"]:
@@ -134,9 +135,20 @@ class Journal:
             )
 
     def finished(self, case_id: str, repeat: int) -> bool:
-        """Whether that case has a verdict about the prediction (not about our machinery)."""
+        """Whether that case has a verdict about the prediction (not about our machinery).
+
+        One whose judge could not be asked is still to be judged.
+        """
         verdict = self.done.get((case_id, repeat))
-        return verdict is not None and verdict.counted
+        return verdict is not None and verdict.counted and (case_id, repeat) not in self._unjudged
+
+    def _note(self, record: Record) -> None:
+        place = (record.case_id, record.repeat)
+        self.done[place] = record.verdict
+        if record.judgement is not None and record.judgement.failed:
+            self._unjudged.add(place)
+        else:
+            self._unjudged.discard(place)
 
     def append(
         self, record: Record, prompt: Prompt | None, follow_ups: Sequence[Prompt] = ()
@@ -149,7 +161,7 @@ class Journal:
                 self._prompts.append({"digest": digest, "messages": messages})
                 self._shown.add(digest)
         self._journal.append({"type": "record", **record.to_json()})
-        self.done[record.case_id, record.repeat] = record.verdict
+        self._note(record)
 
     def close(self) -> None:
         """Release the journal for other processes. Safe to call twice."""

@@ -1,7 +1,7 @@
 """One case from prompt to record: the flow of the whole project, in order.
 
-prompt → generate → extract → check → execute → compare → verdict → record. Plain synchronous code;
-many threads run it at once.
+prompt → generate → extract → check → execute → compare → verdict → judge → record. Plain
+synchronous code; many threads run it at once.
 """
 
 import threading
@@ -15,6 +15,7 @@ from qeval.cells import Cell
 from qeval.conversation import converse, query_in
 from qeval.engines.base import Engine, EngineInfo, EngineLostError, Execution, QueryError
 from qeval.errors import EngineUnavailableError, QevalError
+from qeval.judge.asking import ask_judge
 from qeval.models.base import Generation, ModelError
 from qeval.prompts.base import Prompt
 from qeval.record import InstanceOutcome, Record
@@ -121,7 +122,8 @@ class Bench:
 class Answered:
     """What one run of the pipeline hands back: the record and the prompt it belongs to.
 
-    `follow_ups` are the longer prompts of a conversation in which errors went back.
+    `follow_ups` are the longer prompts of a conversation in which errors went back, and what a
+    judge was asked.
     """
 
     record: Record
@@ -152,8 +154,9 @@ def run_case(cell: Cell, case: Case, repeat: int, bench: Bench) -> Answered:
     try:
         talk = converse(cell, case, repeat, prompt, bench)
         record = _with(base, **talk.facts())
-        judged = judge_answer(cell, case, record, talk.last, bench)
-        return Answered(_with_copied(cell, judged), prompt, talk.follow_ups)
+        record = judge_answer(cell, case, record, talk.last, bench)
+        judged, asked = ask_judge(cell, case, record, bench)
+        return Answered(_with_copied(cell, judged), prompt, (*talk.follow_ups, *asked))
     except ModelError as error:
         failed = _with(base, verdict=Verdict.INFRA_ERROR, kind="model", message=str(error))
         return Answered(failed, prompt)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from qeval.errors import IncompleteError
 from qeval.exit_codes import ExitCode
+from qeval.judge.cards import Trust, trust_of
 from qeval.record import Record
 from qeval.review.standing import read_reviewed
-from qeval.scoring.metrics import CellMetrics, cell_metrics
+from qeval.scoring.metrics import UNCALIBRATED, CellMetrics, cell_metrics
 from qeval.scoring.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class CellResult:
     total: int
     done: int
     errors: int  # infra_error and gold_error records
+    unjudged: int = 0  # records whose judge could not be asked
+    trust: Trust | None = None  # what the judge's word is worth; None without a judge
     missed: tuple[str, ...] = ()  # thresholds that were asked for and missed
 
     @property
@@ -89,7 +92,14 @@ def close_cell(folder: Path, cell: "Cell") -> CellResult:
     header, records = read_reviewed(folder)
     wanted = {(case.id, repeat) for case in cell.cases for repeat in range(cell.repeats)}
     records = [record for record in records if (record.case_id, record.repeat) in wanted]
-    metrics = cell_metrics(records, cell.weights, variants=len(cell.instances) - 1)
+    trust = _trust(folder, cell)
+    metrics = cell_metrics(
+        records,
+        cell.weights,
+        variants=len(cell.instances) - 1,
+        judged=trust is not None,
+        calibrated=trust is None or trust.accepted,
+    )
     errors = sum(not record.verdict.counted for record in records)
     return CellResult(
         name=cell.name,
@@ -100,8 +110,19 @@ def close_cell(folder: Path, cell: "Cell") -> CellResult:
         total=cell.total,
         done=len(records),
         errors=errors,
+        unjudged=sum(r.judgement is not None and r.judgement.failed for r in records),
+        trust=trust,
         missed=tuple(_missed(cell, metrics)),
     )
+
+
+def _trust(folder: Path, cell: "Cell") -> Trust | None:
+    from qeval.suites.loader import suite_folder
+
+    if cell.judge is None:
+        return None
+    place = suite_folder(cell.composed["suite"])
+    return trust_of(cell.judge, folder.parent, cell.suite, place, cell.language.name)
 
 
 def write_summary(result: CellResult) -> None:
@@ -110,9 +131,10 @@ def write_summary(result: CellResult) -> None:
         "key": result.key,
         "name": result.name,
         "engine": result.header["engine"],
-        "complete": not result.records_missing and not result.errors,
+        "complete": not (result.records_missing or result.errors or result.unjudged),
         "cases": {"total": result.total, "recorded": result.done, "errors": result.errors},
         "metrics": result.metrics.to_json(),
+        **({} if result.trust is None else {"judge": result.trust.to_json()}),
     }
     _replace(result.folder / SUMMARY, json.dumps(summary, ensure_ascii=False, indent=1) + "\n")
     _replace(result.folder / "config.yaml", _yaml(result.header["config"]))
@@ -125,6 +147,8 @@ def _missed(cell: "Cell", metrics: CellMetrics) -> list[str]:
         value = None if metric is None else metric.value
         if value is None or value < bound:
             shown = "not measured" if value is None else f"{value:.4f}"
+            if value is None and name + UNCALIBRATED in metrics.overall:
+                shown = "refused (the judge is not calibrated)"
             lines.append(f"{cell.name}: {name} is {shown}, below fail_under.{name}={bound}")
     return lines
 

@@ -11,6 +11,8 @@ from qeval.journal import read_journal
 from qeval.models.budget import Budget, budgeted
 from qeval.models.ledger import FILE, Ledger, Place
 
+_OF_JUDGE = "/judge"
+
 
 def open_budget(limit_usd: float, runs_dir: Path, name: str, folders: Mapping[str, Path]) -> Budget:
     """The budget of the sweep `name` with the cells in `folders` (by key).
@@ -20,15 +22,32 @@ def open_budget(limit_usd: float, runs_dir: Path, name: str, folders: Mapping[st
     that is more (it was asked without a cap). Raises `IncompleteError` for an unusable ledger.
     """
     ledger = Ledger(runs_dir / FILE)
-    accounts = {*folders, name}
-    paid = {place: usd for place, usd in ledger.before().items() if place.account in accounts}
-    spent: dict[Place, float] = defaultdict(float, paid)
+    accounts = {*folders, name, *(key + _OF_JUDGE for key in folders)}
+    spent: dict[Place, float] = defaultdict(float)
+    for place, usd in ledger.before().items():
+        if place.account in accounts:
+            # A judge counts its votes, not the cell's repeats: its calls are told by case alone.
+            judged = place.account.endswith(_OF_JUDGE)
+            spent[Place(place.account, place.case_id, 0) if judged else place] += usd
     for key, folder in folders.items():
+        judging: dict[Place, float] = defaultdict(float)
         for record in read_journal(folder)[1]:
             if not record.cached:
                 place = Place(key, record.case_id, record.repeat)
                 spent[place] = max(spent[place], record.cost_usd or 0.0)
+            votes = () if record.judgement is None else record.judgement.votes
+            judging[Place(key + _OF_JUDGE, record.case_id, 0)] += sum(
+                vote.cost_usd or 0.0 for vote in votes if not vote.cached
+            )
+        for place, usd in judging.items():
+            spent[place] = max(spent[place], usd)
     return Budget(limit_usd, sum(spent.values()), ledger, name)
+
+
+def paid_cell(cell: Cell, budget: Budget, key: str) -> Cell:
+    """The cell with its model and its judge paid from `budget`; `key` is the cell's."""
+    judge = None if cell.judge is None else cell.judge.paid_from(budget, key + _OF_JUDGE)
+    return replace(cell, model=budgeted(cell.model, budget, key), judge=judge)
 
 
 def all_spent(budget: Budget) -> str:
@@ -64,7 +83,7 @@ class Purse:
 
     def pays(self, cell: Cell, key: str) -> Cell:
         """The cell, its model paid from this purse."""
-        return replace(cell, model=budgeted(cell.model, _opened(self), key))
+        return paid_cell(cell, _opened(self), key)
 
 
 @lru_cache(maxsize=4)

@@ -18,8 +18,9 @@ from qeval.cells import Cell, build_cell, build_engine, cell_key
 from qeval.errors import InputError, QevalError
 from qeval.exit_codes import ExitCode
 from qeval.journal import Journal
+from qeval.judge.asking import judge_problems, out_of_money
 from qeval.models.base import NeedsCases
-from qeval.models.budget import Budget, BudgetReachedError, budgeted
+from qeval.models.budget import Budget, BudgetReachedError
 from qeval.models.tokens import counter, window_of
 from qeval.pipeline import Answered, Bench, run_case
 from qeval.prompts.budget import WARN_ABOVE, check_window, measure, warning
@@ -27,7 +28,7 @@ from qeval.prompts.labels import strategy_label
 from qeval.prompts.template import rough_tokens
 from qeval.results import CellResult, SweepResult, close_cell, write_summary
 from qeval.settings import check
-from qeval.spending import Purse, all_spent, open_budget
+from qeval.spending import Purse, all_spent, open_budget, paid_cell
 from qeval.suite import Case, Suite
 from qeval.workers import run_elsewhere, shares_memory
 
@@ -100,6 +101,8 @@ def evaluate(cells: Sequence[Cell], *, quiet: bool = False) -> SweepResult:
         stack.enter_context(stop.listening())
         for cell in cells:
             stack.callback(cell.model.close)
+            if cell.judge is not None:
+                stack.callback(cell.judge.close)
         _preflight(cells)
         long_prompts = _long_prompts(cells)
         tracker = _construct_tracker(settings)
@@ -230,6 +233,8 @@ class _Run:
 
     def _keep(self, open_cell: _OpenCell, answered: Answered) -> None:
         open_cell.journal.append(answered.record, answered.prompt, answered.follow_ups)
+        if out_of_money(answered.record):
+            self.out_of_money = True
         self.progress.case_done(open_cell.key, answered.record.verdict)
         open_cell.missing -= 1
         if open_cell.missing == 0:
@@ -240,7 +245,7 @@ class _Run:
         result = close_cell(open_cell.folder, open_cell.cell)
         self.results[open_cell.key] = result
         self.progress.cell_done(open_cell.key)
-        if result.records_missing or result.errors:
+        if result.records_missing or result.errors or result.unjudged:
             self.incomplete = True
         self._surely(write_summary, result)
         self.tracker.cell_closed(open_cell.folder)
@@ -352,6 +357,7 @@ def _preflight(cells: Sequence[Cell]) -> None:
                 check_window(cell, case.id, prompt)
             if identity not in seen:
                 cell.model.preflight()
+            problems += judge_problems(cell.judge, seen)
             if isinstance(cell.model, NeedsCases):
                 ids = [case.id for case in cell.cases]
                 cell.model.preflight_cases(ids, cell.language.name, cell.repeats)
@@ -427,7 +433,7 @@ def _give_budget(
     budget = open_budget(limit_usd, runs_dir, _sweep_name(cells), folders)
     stack.callback(budget.ledger.close)
     for key, open_cell in cells.items():
-        open_cell.cell = replace(open_cell.cell, model=budgeted(open_cell.cell.model, budget, key))
+        open_cell.cell = paid_cell(open_cell.cell, budget, key)
     return budget
 
 
@@ -469,6 +475,7 @@ def _header(cell: Cell, key: str, bench: Bench) -> dict[str, Any]:
         },
         "model": cell.model.identity(),
         "instances": list(cell.instances),
+        **({} if cell.judge is None else {"judge": cell.judge.identity()}),
     }
 
 

@@ -212,8 +212,11 @@ class Judge(Protocol):
         """What would be sent, a prompt per vote."""
         ...
 
-    def paid_from(self, budget: "Budget") -> "Judge":
-        """The same judge, its calls paid from `budget`. Raises `InputError`: no price is known."""
+    def paid_from(self, budget: "Budget", account: str = "") -> "Judge":
+        """The same judge, its calls paid from `budget` (`account`: for whom).
+
+        Raises `InputError` where a price is unknown.
+        """
         ...
 
     def close(self) -> None:

@@ -70,23 +70,33 @@ def _comments_of_sql(query: str) -> list[tuple[int, int]]:
     return [(t.start, t.end + 1) for t in tokens if t.name in ("SQL_COMMENT", "C_COMMENT")]
 
 
-def bounded(table: "Table", rows: int, characters: int) -> Shown:
-    """The first rows of a result as printable cells: at most `rows`, at most so many characters."""
+def bounded(table: "Table", rows: int) -> Shown:
+    """The first rows of a result (at most `rows`) as printable, bounded cells."""
     from qeval.scoring.difference import SAMPLE_COLUMNS, SAMPLE_TEXT, shown
     from qeval.scoring.values import canonical
 
-    first = table.rows[:rows]
-    columns = [canonical.column(values) for values in zip(*first, strict=True)]
-    printable: list[tuple[Any, ...]] = []
-    room = characters
-    for row in zip(*columns, strict=True):
-        cells = tuple(shown(value) for value in row[:SAMPLE_COLUMNS])
-        room -= len(json.dumps(cells, ensure_ascii=False, default=str))
-        if room < 0:
+    columns = [canonical.column(v) for v in zip(*table.rows[:rows], strict=True)]
+    return Shown(
+        tuple(name[:SAMPLE_TEXT] for name in table.columns[:SAMPLE_COLUMNS]),
+        tuple(
+            tuple(shown(value) for value in row[:SAMPLE_COLUMNS])
+            for row in zip(*columns, strict=True)
+        ),
+        len(table),
+    )
+
+
+def trimmed(shown: Shown | None, rows: int, characters: int) -> Shown | None:
+    """As many of the first `rows` rows as have no more than so many characters in JSON."""
+    if shown is None:
+        return None
+    kept = 0
+    for row in shown.rows[:rows]:
+        characters -= len(json.dumps(row, ensure_ascii=False, default=str))
+        if characters < 0:
             break
-        printable.append(cells)
-    names = tuple(name[:SAMPLE_TEXT] for name in table.columns[:SAMPLE_COLUMNS])
-    return Shown(names, tuple(printable), len(table))
+        kept += 1
+    return Shown(shown.columns, shown.rows[:kept], shown.total)
 
 
 def swapped_first(dispute: Dispute, seed: int) -> bool:
@@ -109,19 +119,21 @@ def mark_of(*texts: str) -> str:
         number += 1
 
 
-def sides(dispute: Dispute, *, swapped: bool) -> Mapping[str, Mapping[str, Any]]:
+def sides(
+    dispute: Dispute, *, swapped: bool, rows: int, characters: int
+) -> Mapping[str, Mapping[str, Any]]:
     """The two queries as `a` and `b`, each with its result and the rows that only it has."""
     difference = dispute.difference or {}
     language = dispute.language.name
     gold = {
         "query": strip_comments(dispute.gold, language),
-        "result": dispute.gold_result,
+        "result": trimmed(dispute.gold_result, rows, characters),
         "alone": difference.get("missing", ()),
         "alone_count": difference.get("missing_count", 0),
     }
     predicted = {
         "query": strip_comments(dispute.predicted, language),
-        "result": dispute.predicted_result,
+        "result": trimmed(dispute.predicted_result, rows, characters),
         "alone": difference.get("extra", ()),
         "alone_count": difference.get("extra_count", 0),
     }

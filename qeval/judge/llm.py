@@ -91,14 +91,14 @@ class LlmJudge:
         except InputError as error:
             raise InputError(f"judge={self.name}: {error}") from error
 
-    def paid_from(self, budget: "Budget") -> "LlmJudge":
+    def paid_from(self, budget: "Budget", account: str = "") -> "LlmJudge":
         """The same judge, its calls paid from `budget`. Raises `InputError` without a price."""
         from copy import copy
 
         from qeval.models.budget import budgeted
 
         paid = copy(self)
-        paid.model = budgeted(self.model, budget)
+        paid.model = budgeted(self.model, budget, account)
         return paid
 
     def decide(self, dispute: Dispute) -> Judgement:
@@ -119,7 +119,9 @@ class LlmJudge:
         ]
 
     def _prompt(self, dispute: Dispute, *, swapped: bool) -> Prompt:
-        shown = sides(dispute, swapped=swapped)
+        shown = sides(
+            dispute, swapped=swapped, rows=self.result_rows, characters=self.result_characters
+        )
         texts = [dispute.question, dispute.schema, dispute.counterexample or ""]
         texts += [str(part) for side in shown.values() for part in side.values()]
         facts: dict[str, object] = {

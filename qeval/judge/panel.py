@@ -74,10 +74,10 @@ class Panel:
         if problems:
             raise InputError("\n".join(problems))
 
-    def paid_from(self, budget: "Budget") -> "Panel":
+    def paid_from(self, budget: "Budget", account: str = "") -> "Panel":
         """The same panel, paid from `budget`. Raises `InputError` where a price is unknown."""
         paid = copy(self)
-        paid.members = tuple(member.paid_from(budget) for member in self.members)
+        paid.members = tuple(member.paid_from(budget, account) for member in self.members)
         return paid
 
     def decide(self, dispute: Dispute) -> Judgement:

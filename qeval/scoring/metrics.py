@@ -19,6 +19,8 @@ _EXECUTED = (Verdict.CORRECT, Verdict.EQUIVALENT, Verdict.REFUTED, Verdict.WRONG
 _UNPARSED = (Verdict.SYNTAX_ERROR, Verdict.NO_QUERY)
 
 COMPOSITE = "composite"
+UNCALIBRATED = "_uncalibrated"
+"""Ends the names of scores that depend on a judge whose word may not make headlines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,11 @@ class CellMetrics:
     answers to prompts with examples that carry something out of them, and `repaired`, the share of
     answers that were asked again.
 
+    `judgements` counts what a judge said (labels; `failed`, `split`, `contradicted`; what came of
+    its row sets as `claim_…`), `layers` which layer decided how many records: `failure` (nothing
+    executed), `base`, `instances` (the variants), `judge`, `unscored` (asked, without a label),
+    `review`. Both are empty without a judge or reviews.
+
     `cases` are the case ids that were counted, `records` the counted records; `verdicts` counts
     all records. `by_repeat` is empty with one repeat. `variants` and `judged` say what was run.
     """
@@ -90,6 +97,8 @@ class CellMetrics:
     behaviour: Metrics = field(default_factory=dict)
     verdicts: Mapping[str, int] = field(default_factory=dict)
     kinds: Mapping[str, int] = field(default_factory=dict)
+    judgements: Mapping[str, int] = field(default_factory=dict)
+    layers: Mapping[str, int] = field(default_factory=dict)
     cases: int = 0
     records: int = 0
     variants: int = 0
@@ -167,19 +176,24 @@ _MEASURES: dict[str, Callable[[Record], bool]] = {
 }
 
 
+_JUDGED = ("semantic_equivalence", COMPOSITE)
+
+
 def cell_metrics(
     records: Sequence[Record],
     weights: Mapping[str, float],
     *,
     variants: int = 0,
     judged: bool = False,
+    calibrated: bool = True,
 ) -> CellMetrics:
     """Compute a cell's metrics.
 
     `variants` is how many variants a right prediction was checked on: `robust_accuracy` is
     measured only if there was one. `judged` tells that a judge or a reviewer looked at the
     mismatches: `semantic_equivalence` is measured only then (or if a record is `equivalent`), and
-    `composite` only if all of its parts are. Raises `InputError` for wrong weights.
+    `composite` only if all of its parts are. Where that judge is not `calibrated`, both end in
+    `_uncalibrated`: they are told, and are no headline. Raises `InputError` for wrong weights.
     """
     check_weights(weights)
     counted = [record for record in records if record.verdict.counted]
@@ -192,7 +206,10 @@ def cell_metrics(
     parts = weights if weights and weights.keys() <= measures.keys() else {}
 
     def measure(group: Sequence[Record]) -> Metrics:
-        return _measure(group, measures, parts)
+        found = _measure(group, measures, parts)
+        if calibrated:
+            return found
+        return {name + UNCALIBRATED * (name in _JUDGED): value for name, value in found.items()}
 
     repeats = sorted({record.repeat for record in counted})
     answered = [r for r in records if r.verdict is not Verdict.INFRA_ERROR or r.raw]
@@ -217,6 +234,8 @@ def cell_metrics(
         behaviour=_behaviour(counted),
         verdicts={str(v): sum(r.verdict is v for r in records) for v in Verdict},
         kinds=dict(sorted(Counter(r.kind for r in records if r.kind).items())),
+        judgements=_judgements(records),
+        layers=_layers(counted),
         cases=len({record.case_id for record in counted}),
         records=len(counted),
         variants=variants,
@@ -260,6 +279,35 @@ def _behaviour(records: Sequence[Record]) -> Metrics:
         for name, (group, is_so) in found.items()
         if group
     }
+
+
+def _judgements(records: Sequence[Record]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for record in records:
+        said = record.judgement
+        if said is not None:
+            counts[said.label] += 1
+            counts.update(n for n in ("failed", "split", "contradicted") if getattr(said, n))
+            if said.claim is not None:
+                counts[f"claim_{said.claim.outcome}"] += 1
+    return dict(sorted(counts.items()))
+
+
+def _layers(records: Sequence[Record]) -> dict[str, int]:
+    if not any(record.judgement is not None or record.review for record in records):
+        return {}
+    return dict(sorted(Counter(map(_layer, records)).items()))
+
+
+def _layer(record: Record) -> str:
+    """Who had the last word on a record."""
+    if record.review in ("equivalent", "different"):
+        return "review"
+    if record.judgement is not None:
+        return "unscored" if record.judgement.label == "unscored" else "judge"
+    if record.verdict not in _EXECUTED:
+        return "failure"
+    return "instances" if len(record.outcomes) > 1 else "base"
 
 
 def _value(scores: Sequence[float], clusters: Sequence[str]) -> MetricValue:

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qeval.judge.blinding import bounded, mark_of, sides, strip_comments, swapped_first
+from qeval.judge.blinding import (
+    bounded,
+    mark_of,
+    sides,
+    strip_comments,
+    swapped_first,
+    trimmed,
+)
 from qeval.scoring.table import Table
 from tests.judge.disputes import GOLD, PREDICTED, dispute, judge
 
@@ -100,7 +107,7 @@ def test_votes_take_turns_and_the_toss_depends_on_the_dispute_alone() -> None:
 
 def test_each_side_keeps_its_own_result_whichever_comes_first() -> None:
     for swapped in (False, True):
-        shown = sides(dispute(), swapped=swapped)
+        shown = sides(dispute(), swapped=swapped, rows=5, characters=500)
         by_query = {side["query"]: side for side in shown.values()}
         assert by_query[GOLD]["result"].total == 1
         assert by_query[GOLD]["alone_count"] == 0
@@ -111,11 +118,15 @@ def test_each_side_keeps_its_own_result_whichever_comes_first() -> None:
 
 def test_results_are_bounded_and_say_how_many_rows_there_are() -> None:
     table = Table(["n", "text"], [(n, "x" * 500) for n in range(1000)])
-    shown = bounded(table, rows=10, characters=700)
+    shown = trimmed(bounded(table, 50), rows=10, characters=700)
+    assert shown is not None
     assert shown.total == 1000
     assert [row[0] for row in shown.rows] == [0, 1, 2]
     assert all(len(row[1]) == 200 for row in shown.rows)
-    assert bounded(table, rows=0, characters=700).rows == ()
+    assert len(bounded(table, 50).rows) == 50
+    none = trimmed(shown, rows=0, characters=700)
+    assert none is not None
+    assert (none.rows, none.total) == ((), 1000)
 
 
 @given(st.lists(st.text(max_size=30), max_size=5))

@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,9 +39,7 @@ def measured(
 
     instances = sorted(suite.instances, key=lambda name: name == "base")  # the largest comes last
     bounds = MutationSettings(
-        replace(settings.limits, timeout_s=options.mutant_seconds),
-        settings.policy,
-        settings.workers,
+        settings.limits, settings.policy, settings.workers, options.mutant_seconds
     )
     strengths = []
     for language, bench in benches.items():

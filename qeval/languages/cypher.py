@@ -90,12 +90,16 @@ _NAMES_BEFORE = frozenset({".", ",", ")", "]", "=", "<>", "<", ">", "<=", ">=", 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token that is no white space; `text` as written, `word` in capitals for plain words."""
+    """A token that is no white space; `text` as written, `word` in capitals for plain words.
+
+    `start` is its offset in the unescaped query.
+    """
 
     kind: str
     text: str
     line: int
     column: int
+    start: int = 0
 
     @property
     def word(self) -> str:
@@ -147,7 +151,7 @@ def tokenize(query: str) -> Iterator[Token]:
     Neo4j replaces Unicode escapes before it reads anything else, so that is done here as well.
     Raises `QueryError("syntax_error", …)` where a string, quoted name or comment does not end.
     """
-    text = _UNICODE.sub(lambda found: chr(int(found[1], 16)), query)
+    text = unescaped(query)
     line, start = 1, 0
     for found in _TOKEN.finditer(text):
         kind, piece = found.lastgroup or "sign", found[0]
@@ -161,11 +165,16 @@ def tokenize(query: str) -> Iterator[Token]:
                 column=column,
             )
         if kind != "space":
-            yield Token(kind, piece, line, column)
+            yield Token(kind, piece, line, column, found.start())
         breaks = piece.count("\n")
         if breaks:
             line += breaks
             start = found.start() + piece.rfind("\n") + 1
+
+
+def unescaped(query: str) -> str:
+    """The query with its Unicode escapes replaced, as Neo4j reads it."""
+    return _UNICODE.sub(lambda found: chr(int(found[1], 16)), query)
 
 
 _UNICODE = re.compile(r"\\u+([0-9a-fA-F]{4})")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
@@ -62,11 +62,22 @@ class Strength:
 
 @dataclass(frozen=True, slots=True)
 class MutationSettings:
-    """`limits`: of one mutant, one that takes longer counts as killed; `workers`: run at once."""
+    """`limits`: of one gold; `workers`: run at once.
+
+    `mutant_s`: seconds of one mutant, one that takes longer counts as killed; None: as a gold.
+    """
 
     limits: QueryLimits
     policy: Policy
     workers: int = 4
+    mutant_s: float | None = None
+
+    @property
+    def mutant_limits(self) -> QueryLimits:
+        """The limits of one mutant."""
+        return (
+            self.limits if self.mutant_s is None else replace(self.limits, timeout_s=self.mutant_s)
+        )
 
 
 @dataclass(slots=True)
@@ -78,11 +89,11 @@ class _Run:
     settings: MutationSettings
     golds: dict[str, Table] = field(default_factory=dict)
 
-    def table(self, query: str) -> Table:
-        return self.execute(query).table
+    def gold(self, query: str) -> Table:
+        return self.engine.execute(query, self.instance, self.settings.limits).table
 
-    def execute(self, query: str) -> Execution:
-        return self.engine.execute(query, self.instance, self.settings.limits)
+    def mutant(self, query: str) -> Execution:
+        return self.engine.execute(query, self.instance, self.settings.mutant_limits)
 
 
 def measure(
@@ -115,7 +126,7 @@ def measure(
         engine.load(run.instance)
         with ThreadPoolExecutor(settings.workers) as pool:
             asked = sorted({outcome.case for outcome in alive})
-            tables = pool.map(run.table, [cases[case].gold[language] for case in asked])
+            tables = pool.map(run.gold, [cases[case].gold[language] for case in asked])
             run.golds.update(zip(asked, tables, strict=True))
             judge = partial(_judge, run)
             list(pool.map(judge, [cases[outcome.case] for outcome in alive], alive))
@@ -128,7 +139,7 @@ def _judge(run: _Run, case: Case, outcome: Outcome) -> None:
 
     name = run.instance.name
     try:
-        execution = run.execute(outcome.mutant.query)
+        execution = run.mutant(outcome.mutant.query)
     except QueryError as error:
         if error.kind in ("syntax_error", "schema_error", "unsafe"):
             outcome.fate, outcome.by = "invalid", error.message

@@ -12,7 +12,11 @@ from qeval.errors import InputError
 from qeval.exit_codes import ExitCode
 
 if TYPE_CHECKING:
+    from qeval.review.report import Agreement
     from qeval.review.session import Session
+
+ENOUGH = 10
+"""Items that two raters have in common, below which kappa says nothing."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -43,7 +47,8 @@ def main(argv: Sequence[str]) -> int:
     if options.report:
         return _report(home, len(items))
     # Whatever somebody decided stays in the queue, so that a second opinion finds it.
-    wanted = queue(items, said, share=1.0 if options.all else share, seed=seed)
+    everything = options.all or options.taken is not None
+    wanted = queue(items, said, share=1.0 if everything else share, seed=seed)
     known = {item.key for item in wanted}
     wanted += [item for item in items if item.key in said and item.key not in known]
     laboratory = Laboratory()
@@ -163,6 +168,15 @@ def _take_effect(home: Path, folders: Sequence[Path], overrides: Sequence[str]) 
             track(changed, overrides)
 
 
+def _numbers(found: "Agreement") -> tuple[str, str]:
+    """Kappa and its interval, where there is enough to speak of them."""
+    if found.items < ENOUGH:
+        return "too few", ""
+    if found.kappa is None:
+        return "undefined", ""
+    return f"{found.kappa.value:.3f}", f"{found.kappa.low:.3f} … {found.kappa.high:.3f}"
+
+
 def _report(home: Path, items: int) -> int:
     from rich.table import Table
 
@@ -178,13 +192,11 @@ def _report(home: Path, items: int) -> int:
     if pairs or judged is not None:
         table = Table("raters", "items", "same", "kappa", "95 % interval")
         for found in [*pairs, *([judged] if judged is not None else [])]:
-            kappa = found.kappa
             table.add_row(
                 f"{found.first} and {found.second}",
                 str(found.items),
                 f"{found.same / found.items:.1%}",
-                "undefined" if kappa is None else f"{kappa.value:.3f}",
-                "" if kappa is None else f"{kappa.low:.3f} … {kappa.high:.3f}",
+                *_numbers(found),
             )
         console.print(table)
     if judged is not None:

@@ -1,0 +1,111 @@
+"""`qeval review` from a sweep's end to changed metrics, with a real engine."""
+
+import csv
+import json
+import re
+import signal
+import subprocess
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qeval.suites import load_suite
+from tests.conftest import Run, command
+
+
+@pytest.fixture
+def swept(tmp_path: Path, qeval: Run) -> Path:
+    """A cell of 40 cases: all right but three, of which one is refuted by a variant only."""
+    rows = []
+    for case in load_suite("ecommerce").cases:
+        if case.difficulty == "easy":
+            query = case.gold["sql"]
+            if case.id == "ec-e01":
+                query = query.replace(">=", ">")
+            elif case.id in ("ec-e03", "ec-e04"):
+                query = query.replace("placed_at >=", "placed_at >")
+            rows.append(json.dumps({"case_id": case.id, "query": query}))
+    (tmp_path / "p.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    done = qeval("model=replay", "model.file=p.jsonl", "difficulty=easy", "tracking=none")
+    assert done.returncode == 0, done.stderr
+    return tmp_path
+
+
+def summary(folder: Path) -> dict[str, Any]:
+    (path,) = folder.glob("runs/*/summary.json")
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["metrics"]
+    return found
+
+
+def test_decisions_by_csv_reach_the_metrics_and_can_be_taken_back(swept: Path, qeval: Run) -> None:
+    before = summary(swept)
+    assert before["verdicts"]["wrong_result"] == 3
+    assert "semantic_equivalence" not in before["overall"]
+    out = qeval("review", "--export", "q.csv", "--reviewer", "ann", "--all")
+    assert (out.returncode, "3 of 3" in out.stdout) == (0, True), out.stderr
+    path = swept / "q.csv"
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for choices, verdicts in (
+        (("equivalent", "different", ""), (1, 2)),
+        (("withdrawn", "different", ""), (0, 3)),
+    ):
+        for row, choice in zip(rows, choices, strict=True):
+            row["choice"] = choice
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, rows[0].keys())
+            writer.writeheader()
+            writer.writerows(rows)
+        taken = qeval("review", "--import", "q.csv", "tracking=none")
+        assert taken.returncode == 0, taken.stderr
+        after = summary(swept)
+        found = after["verdicts"]["equivalent"], after["verdicts"]["wrong_result"]
+        assert found == verdicts
+        assert after["overall"]["execution_accuracy"] == before["overall"]["execution_accuracy"]
+    report = qeval("review", "--report")
+    assert "1 of 3 disputed predictions are reviewed" in report.stdout
+
+
+def test_the_page_shows_fresh_results_and_survives_a_kill(swept: Path, qeval: Run) -> None:
+    words = command("review", "--reviewer", "ann", "--all", "tracking=none")
+    with subprocess.Popen(words, cwd=swept, stdout=subprocess.PIPE, text=True) as served:
+        assert served.stdout is not None
+        served.stdout.readline()
+        found = re.search(r"(http://[\d.:]+)/#(\S+)", served.stdout.readline())
+        assert found is not None
+        address, secret = found.groups()
+
+        def ask(path: str, body: object = None) -> Any:
+            request = urllib.request.Request(
+                address + path,
+                data=None if body is None else json.dumps(body).encode(),
+                headers={"X-Review-Secret": secret},
+            )
+            with urllib.request.urlopen(request, timeout=60) as reply:
+                return json.loads(reply.read())
+
+        first = ask("/api/queue")["items"][0]
+        view = ask(f"/api/item?key={first['key']}")
+        evidence = view["evidence"]
+        assert evidence["note"] == ""
+        assert evidence["gold"]["total"] - evidence["predicted"]["total"] == 7
+        assert [row for row, common in evidence["gold"]["rows"] if not common] == [
+            row for row, _ in evidence["gold"]["rows"][:7]]  # fmt: skip
+        ask("/api/decide", {"key": first["key"], "choice": "equivalent", "reviewer": "ann"})
+        served.send_signal(signal.SIGKILL)
+        served.wait(timeout=30)
+    assert summary(swept)["verdicts"]["equivalent"] == 0, "it had no time to count"
+    again = qeval("review", "--export", "q.csv", "tracking=none")
+    assert "metrics of 1 cell computed again" in again.stdout
+    assert summary(swept)["verdicts"]["equivalent"] == 1
+
+
+@pytest.mark.parametrize(("words", "message"), [
+    (("nowhere",), "there is no folder nowhere"),
+    ((), "there is no folder runs"),
+])  # fmt: skip
+def test_nothing_to_review_is_said(qeval: Run, words: tuple[str, ...], message: str) -> None:
+    done = qeval("review", *words)
+    assert (done.returncode, message in done.stderr) == (2, True), done.stderr

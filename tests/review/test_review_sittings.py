@@ -1,0 +1,243 @@
+"""A sitting: the page's server, the terminal and CSV give the same decisions."""
+
+import csv
+import json
+import re
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from decimal import Decimal
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from qeval.errors import InputError
+from qeval.review import exchange, terminal
+from qeval.review.decisions import read
+from qeval.review.evidence import Evidence, Laboratory, recorded, side_by_side
+from qeval.review.items import Item, collect
+from qeval.review.server import ReviewServer
+from qeval.review.session import Session
+from qeval.scoring.spec import AnswerSpec, Policy
+from qeval.scoring.table import Table
+
+from .disputes import cell, judgement, record
+
+HOSTILE = "<img src=x onerror=alert(1)>\x1b[2J=cmd()"
+
+
+class AsRecorded(Laboratory):
+    """Shows what records keep; these cells belong to no real suite."""
+
+    def evidence(self, item: Item) -> Evidence:
+        return recorded(item)
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    disputed = [
+        record(1, judgement=judgement("different")),
+        record(2, query="=1+1 " + HOSTILE),
+        record(4),
+    ]
+    return Session(tmp_path, collect([cell(tmp_path / "a", *disputed)]), AsRecorded())
+
+
+@pytest.fixture
+def server(session: Session) -> Iterator[ReviewServer]:
+    with ReviewServer(session, "ann") as served:
+        thread = threading.Thread(target=served.serve_forever)
+        thread.start()
+        yield served
+        served.shutdown()
+        thread.join()
+
+
+def ask(server: ReviewServer, path: str, body: object = None, **headers: str) -> tuple[int, Any]:
+    """Status and JSON (or text) of a request that carries the secret unless told otherwise."""
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{server.server_port}{path}",
+        data=None if body is None else json.dumps(body).encode(),
+        headers={"X-Review-Secret": server.secret, **headers},
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=30) as reply:
+            text = reply.read().decode()
+            is_json = reply.headers["Content-Type"] == "application/json"
+            return reply.status, json.loads(text) if is_json else text
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, json.loads(error.read())
+
+
+def test_a_reviewer_decides_over_http_and_takes_it_back(
+    server: ReviewServer, session: Session
+) -> None:
+    status, found = ask(server, "/api/queue")
+    assert (status, found["reviewer"]) == (200, "ann")
+    assert [line["case"] for line in found["items"]] == ["c1", "c2", "c4"]
+    key = found["items"][0]["key"]
+    said = {"key": key, "choice": "equivalent", "reason": " 同样 ", "reviewer": "ann",
+            "saw_judge": True}  # fmt: skip
+    status, view = ask(server, "/api/decide", said)
+    assert status == 200
+    assert (view["mine"]["choice"], view["agreed"]) == ("equivalent", "equivalent")
+    (kept,) = read(session.folder)
+    assert (kept.case_id, kept.reason, kept.judge, kept.saw_judge, kept.reviewer) == (
+        "c1", "同样", "different", True, "ann")  # fmt: skip
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00", kept.at)
+    ask(server, "/api/decide", said | {"choice": "withdrawn", "reason": ""})
+    assert ask(server, "/api/queue")[1]["items"][0]["mine"] is None
+    assert not session.said()
+
+
+def test_others_decisions_show_only_after_ones_own(server: ReviewServer, session: Session) -> None:
+    key = session.items[0].key
+    session.decide(key, "different", "bob", reason="no")
+    view = ask(server, f"/api/item?key={key}&reviewer=ann")[1]
+    assert (view["others"], view["agreed"], view["mine"]) == ([], None, None)
+    session.decide(key, "equivalent", "ann")
+    view = ask(server, f"/api/item?key={key}&reviewer=ann")[1]
+    assert view["others"] == [{"reviewer": "bob", "choice": "different", "reason": "no"}]
+    assert view["agreed"] is None
+    assert ask(server, "/api/queue")[1]["items"][0]["disputed"]
+
+
+@pytest.mark.parametrize(("request_", "status"), [
+    (("/api/queue", None, {"X-Review-Secret": ""}), 403),
+    (("/api/queue", None, {"X-Review-Secret": "guess"}), 403),
+    (("/api/queue", None, {"Host": "evil.example:80"}), 403),
+    (("/api/decide", {"choice": "equivalent"}, {}), 400),
+    (("/api/decide", ["no object"], {}), 400),
+    (("/api/item?key=nonsense", None, {}), 400),
+    (("/../../etc/passwd", None, {}), 404),
+    (("/page/index.html", None, {}), 404),
+])  # fmt: skip
+def test_wrong_requests_are_refused_with_a_reason(
+    server: ReviewServer,
+    session: Session,
+    request_: tuple[str, object, dict[str, str]],
+    status: int,
+) -> None:
+    path, body, headers = request_
+    got, answer = ask(server, path, body, **headers)
+    assert got == status
+    assert answer["error"]
+    assert read(session.folder) == []
+
+
+@pytest.mark.parametrize("changes", [
+    {"choice": "maybe"}, {"reviewer": ""}, {"reviewer": "a\x1b[1m"}, {"reviewer": "x" * 81},
+    {"key": "ffff"},
+])  # fmt: skip
+def test_a_wrong_decision_is_not_kept(
+    server: ReviewServer, session: Session, changes: dict[str, str]
+) -> None:
+    said = {"key": session.items[0].key, "choice": "equivalent", "reviewer": "ann"}
+    assert ask(server, "/api/decide", said | changes)[0] == 400
+    assert read(session.folder) == []
+
+
+def test_the_page_may_run_nothing_but_its_own_files(server: ReviewServer) -> None:
+    address = f"http://127.0.0.1:{server.server_port}"
+    with urllib.request.urlopen(f"{address}/", timeout=30) as reply:
+        page = reply.read().decode()
+        policy = reply.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert not re.search(r"<script(?![^>]*src=)|<style|\son\w+=|style=|https?://", page)
+    for name in re.findall(r'(?:src|href)="(/[^"]+)"', page):
+        with urllib.request.urlopen(address + name, timeout=30) as reply:
+            text = reply.read().decode()
+            assert reply.status == 200
+            assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(",
+                                 text), name  # fmt: skip
+
+
+def typed(session: Session, text: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What a terminal shows while somebody types `text`."""
+    monkeypatch.setattr("sys.stdin", StringIO(text))
+    console = Console(file=StringIO(), width=100, highlight=False)
+    terminal.review(session, "ann", console)
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue()
+
+
+def test_the_terminal_asks_one_after_the_other(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = typed(session, "j\ne counts the same\nwhat?\nn\nd\n", monkeypatch)
+    assert "j: different" in shown
+    assert "because of this" in shown
+    kept = read(session.folder)
+    assert [(d.case_id, d.choice, d.reason, d.saw_judge) for d in kept] == [
+        ("c1", "equivalent", "counts the same", True), ("c4", "different", "", False)]  # fmt: skip
+    again = typed(session, "p\nu\nq\n", monkeypatch)
+    assert "c2" in again.split("─")[1] or "2/3" in again, "the first one that is still open"
+    assert "c1" not in session.said()
+
+
+def test_nothing_a_model_wrote_steers_the_terminal(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "\x1b[2J" not in typed(session, "n\nn\nq\n", monkeypatch)
+
+
+def test_csv_goes_out_and_comes_back(session: Session, tmp_path: Path) -> None:
+    path = tmp_path / "queue.csv"
+    assert exchange.write(session, path, "ann") == 3
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["case"] for row in rows] == ["c1", "c2", "c4"]
+    assert rows[1]["prediction"].startswith("'=1+1"), "a spreadsheet must not run it"
+    rows[0]["choice"] = "Equivalent"
+    rows[1] |= {"choice": "different", "reason": "doubles", "reviewer": "bob"}
+    for delimiter, new in ((",", 2), (";", 0)):
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, rows[0].keys(), delimiter=delimiter)
+            writer.writeheader()
+            writer.writerows(rows)
+        assert exchange.read(session, path, "ann") == new
+    assert [(d.case_id, d.choice, d.reviewer, d.reason) for d in read(session.folder)] == [
+        ("c1", "equivalent", "ann", ""), ("c2", "different", "bob", "doubles")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("item,choice\n{key},equivalent\n{key},perhaps\n", r"q\.csv:3: choice 'perhaps'"),
+    ("item,choice\n{key},equivalent\n0,different\n", r"q\.csv:3: no item '0'"),
+    ("item\n{key}\n", r"q\.csv:1: the column choice"),
+    ("", r"q\.csv:1: the columns choice and item"),
+])  # fmt: skip
+def test_a_wrong_csv_row_is_named_and_nothing_is_taken(
+    session: Session, tmp_path: Path, text: str, message: str
+) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text(text.replace("{key}", session.items[0].key), encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        exchange.read(session, path, "ann")
+    assert read(session.folder) == []
+
+
+def test_rows_are_marked_by_the_declared_types_and_whatever_columns_are_called() -> None:
+    spec = AnswerSpec(columns=["name", ("price", "decimal", 2)])
+    gold = Table(["name", "price"], [("a", 6.9), ("b", 7), ("b", 7), ("c", None)])
+    other = Table(
+        ["p", "x", "n"], [(Decimal("7.00"), 0, "b"), (Decimal("6.900"), 0, "a"), (9, 0, "c")]
+    )
+    ours, theirs = side_by_side(gold, other, spec, Policy())
+    assert [row for row, common in ours.rows if not common] == [("b", 7), ("c", None)]
+    assert [row for row, common in theirs.rows if not common] == [(9, 0, "c")]
+    assert theirs.matched == ("price", "", "name")
+    assert (ours.total, theirs.total) == (4, 3)
+
+
+@pytest.mark.parametrize("rows", [[], [(1,)], [(1,), (1,)]])
+def test_tables_without_columns_or_rows_can_be_shown(rows: list[tuple[int]]) -> None:
+    ours, theirs = side_by_side(Table(["n"], rows), Table([], []), AnswerSpec(), Policy())
+    assert (ours.total, theirs.total) == (len(rows), 0)
+    ours, theirs = side_by_side(Table(["n"], rows), Table(["n"], [(1,)]), AnswerSpec(), Policy())
+    assert sum(not common for _, common in theirs.rows) == (not rows)

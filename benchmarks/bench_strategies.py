@@ -1,11 +1,13 @@
 """What schema linking keeps and cuts; a grid of mock models; the same grid after kill -9.
 
 python benchmarks/bench_strategies.py linking
+python benchmarks/bench_strategies.py copying
 python benchmarks/bench_strategies.py grid [lang=sql,cypher,typeql]
 python benchmarks/bench_strategies.py resume [lang=sql,cypher,typeql]
 """
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -55,6 +57,98 @@ def linking() -> None:
                 f"{language:<9} {asked:<6} {declared:>8}  {share:>6.1%}  "
                 + "  ".join(f"{part:>8.1%}" for part in cut)
             )
+
+
+def copying() -> None:
+    """How often right answers are marked as copies, and copies are not.
+
+    Right answers: rewrites of the golds, and golds with a rewrite as the reference. Copies: an
+    example's query handed in whole, and a gold with one literal or condition out of an example.
+    """
+    from qeval.scoring.copying import copied
+    from qeval.suites import load_suite
+
+    suite = load_suite("ecommerce")
+    print("language  shots  right answers  marked      whole copies  found   spliced  found")
+    for language in suite.languages:
+        rewritten = _rewrites(language)
+        for shots in (3, 10):
+            right, whole, spliced = [0, 0], [0, 0], [0, 0]
+            for case in suite.cases:
+                gold, question = case.gold[language], case.question["en"]
+                for shown in _shown(suite, case, language, shots):
+                    for other in rewritten.get(case.id, ()):
+                        for answer, reference in ((other, gold), (gold, other)):
+                            right[0] += 1
+                            right[1] += bool(copied(answer, question, reference, shown))
+                    for example in shown:
+                        whole[0] += 1
+                        whole[1] += bool(copied(example, question, gold, shown))
+                        for answer in _spliced(gold, example, question):
+                            spliced[0] += 1
+                            spliced[1] += bool(copied(answer, question, gold, shown))
+            print(
+                f"{language:<9} {shots:>5}  {right[0]:>13,}  {_share(right):>7}  {whole[0]:>16,}"
+                f"  {_share(whole):>6}  {spliced[0]:>7,}  {_share(spliced):>6}"
+            )
+
+
+def _share(counts: list[int]) -> str:
+    return f"{counts[1] / counts[0]:.2%}" if counts[0] else "-"
+
+
+def _rewrites(language: str) -> dict[str, list[str]]:
+    import yaml
+
+    from qeval.paths import shipped
+
+    found: dict[str, list[str]] = defaultdict(list)
+    file = shipped("cases") / "ecommerce" / "rewrites" / f"{language}.yaml"
+    if file.is_file():
+        for entry in yaml.safe_load(file.read_text(encoding="utf-8"))["rewrites"]:
+            found[entry["case"]].append(entry["query"])
+    return found
+
+
+def _shown(suite: Any, case: Any, language: str, shots: int) -> list[list[str]]:
+    from qeval.prompts.selection import SELECTIONS, select_examples
+
+    return [
+        [
+            example.gold[language]
+            for example in select_examples(
+                suite,
+                case,
+                language=language,
+                question_language="en",
+                shots=shots,
+                selection=selection,
+                seed=0,
+                largest_overlap=0.75,
+            )
+        ]
+        for selection in SELECTIONS
+    ]
+
+
+def _spliced(gold: str, example: str, question: str) -> list[str]:
+    """The gold with each of its literals replaced by one of the example's, of the same form.
+
+    Single digits are left out: by themselves they tell nothing, and the detector passes over them.
+    """
+    shapes = (
+        r"'[A-Za-z][^'\n]*'",
+        r"\"[A-Za-z][^\"\n]*\"",
+        r"\d{4}-\d\d-\d\d",
+        r"(?<![\w.:'\"-])\d{2,}(?![\w.:'\"-])",
+    )
+    answers = []
+    for shape in shapes:
+        theirs = [text for text in re.findall(shape, example) if text not in gold]
+        theirs = [text for text in theirs if text.strip("'\"").lower() not in question.lower()]
+        for found in re.finditer(shape, gold):
+            answers += [gold[: found.start()] + text + gold[found.end() :] for text in theirs[:1]]
+    return answers
 
 
 def grid(words: list[str], folder: Path) -> None:
@@ -135,6 +229,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         if what == "linking":
             linking()
+        elif what == "copying":
+            copying()
         elif what == "grid":
             grid(words, Path(folder))
         else:

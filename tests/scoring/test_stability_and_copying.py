@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qeval.record import Record, Round
-from qeval.scoring.copying import copied, marks
+from qeval.scoring.copying import WHOLE, copied, marks
 from qeval.scoring.metrics import cell_metrics
 from qeval.scoring.stability import agreement, pass_at
 from qeval.scoring.verdict import Verdict
@@ -81,10 +81,15 @@ SHOWN = [
         ("SELECT id FROM products WHERE sku = 'B-1'", ()),
         ("SELECT id FROM products AS p WHERE p.sku = 'A-77'", ("a-77", "sku = a-77")),
         ("SELECT id FROM users WHERE age > 25", ("25",)),
-        ("SELECT name FROM suppliers WHERE country_code IS NULL", ("country_code is null",)),
+        ("SELECT id FROM suppliers WHERE country_code IS NULL", ("country_code is null",)),
+        (
+            "select name\n  from suppliers where country_code is null -- so\n",
+            ("country_code is null", WHOLE),
+        ),
         ("MATCH (p:Product {sku: 'A-77'}) RETURN p.id", ("a-77", "sku = a-77")),
         ('match $p isa product, has sku "A-77"; select $p;', ("a-77", "sku = a-77")),
         ("SELECT 1 -- sku = 'A-77'", ()),
+        ("SELECT '-- ', id FROM products WHERE sku = 'A-77'", ("a-77", "sku = a-77")),
     ],
 )
 def test_what_only_an_example_asks_for_is_copied(query: str, found: tuple[str, ...]) -> None:
@@ -96,6 +101,39 @@ def test_what_the_question_or_the_gold_says_is_not_copied() -> None:
     query = "SELECT id FROM products WHERE sku = 'A-77' AND price > 25"
     assert copied(query, "Which of SKU a-77 cost more than 25?", "SELECT 1", SHOWN) == ()
     assert copied(query, "Which?", query, SHOWN) == ()
+
+
+@pytest.mark.parametrize(
+    ("condition", "question", "found"),
+    [
+        ("placed_at < '2025-01-01'", "How many orders in 2024?", False),
+        ("placed_at < TIMESTAMP '2025-01-01 00:00:00'", "How many orders in 2024?", False),
+        ("o.placedAt < datetime('2025-01-01T00:00:00Z')", "2024 年有多少订单?", False),
+        ("placed_at < '2025-01-01'", "How many orders in 2023?", True),
+        ("day <= '2025-06-29'", "What came before 2025-06-30?", False),
+        ("rating >= 5", "Which have a rating above 4?", False),
+        ("rating >= 5", "Which have a rating above four?", False),
+        ("rating >= 5", "评分高于四的?", False),
+        ("rating >= 5", "Which have a rating above two?", True),
+        ("share > 0.5", "Which make up more than half?", False),
+        ("share > 0.5", "Which are popular?", True),
+        ("card_id IS NULL", "Which orders have none?", False),
+        ("quantity > 250", "Which have more than 249?", False),
+        ("quantity > 250", "Which have more?", True),
+    ],
+)
+def test_the_question_explains_what_it_says_in_other_words(
+    condition: str, question: str, *, found: bool
+) -> None:
+    example = f"SELECT name FROM t WHERE {condition}"
+    assert bool(copied(f"SELECT id FROM o WHERE {condition}", question, "X", [example])) is found
+
+
+def test_whatever_a_gold_has_may_be_said_of_another_column() -> None:
+    shown = ["SELECT 1 FROM t WHERE since >= '2024-01-01'"]
+    gold = "SELECT 2 FROM t WHERE since BETWEEN '2024-01-01' AND '2024-12-31'"
+    answer = "SELECT 2 FROM t WHERE since >= '2024-01-01' AND since <= '2024-12-31'"
+    assert copied(answer, "Which?", gold, shown) == ()
 
 
 @given(st.text())

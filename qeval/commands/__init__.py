@@ -1,6 +1,7 @@
 """Sub-commands next to the Hydra application: one module each, `main(argv) -> exit code`."""
 
 COMMANDS = {
+    "judge": "calibrate a judge on labelled pairs, show what its word is worth",
     "check": "the gold gate: run every gold and compare it with what its case declares",
     "query": 'run a query on a suite\'s data: qeval query sql "SELECT …"',
     "prompt": "show exactly what would be sent for a case, with token counts",

@@ -60,8 +60,7 @@ def ask_judge(
     except BudgetReachedError:
         vote = Vote("unscored", _SPENT, attempts=0, failed=True)
         judgement = Judgement("unscored", (vote,), judge=judge.name, identity=digest_of(judge))
-    if judge.claim_rows and judgement.label != "equivalent":
-        judgement = replace(judgement, claim=_claim(cell, case, record.query, judgement, bench))
+    judgement = replace(judgement, claim=try_claim(cell, case, record.query, judgement, bench))
     verdict = Verdict.EQUIVALENT if judgement.label == "equivalent" else record.verdict
     prompts = dict.fromkeys(prompt for _, prompt in judge.prompts(dispute))
     return replace(record, judgement=judgement, verdict=verdict), tuple(prompts)
@@ -134,11 +133,12 @@ def _tabular(cell: "Cell") -> bool:
     return cell.suite.instance(cell.language.name, "base").tabular
 
 
-def _claim(
+def try_claim(
     cell: "Cell", case: "Case", query: str, judgement: Judgement, bench: "Bench"
 ) -> Claim | None:
-    assert cell.judge is not None
-    if judgement.row_set is None:
+    """What comes of the row set that a judgement gives; None where there is none to try."""
+    judge, row_set = cell.judge, judgement.row_set
+    if judge is None or not judge.claim_rows or judgement.label == "equivalent" or not row_set:
         return None
     if not _tabular(cell):
         return Claim("untried", "the suite's data is not in tables: no row set can be built")
@@ -148,6 +148,6 @@ def _claim(
         place=bench,
         limits=cell.limits,
         policy=cell.policy,
-        most=cell.judge.claim_rows,
+        most=judge.claim_rows,
     )
-    return trial(case, query, judgement.row_set)
+    return trial(case, query, row_set)

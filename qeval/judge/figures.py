@@ -69,7 +69,8 @@ class Figures:
 def figures(judged: Sequence[Judged]) -> Figures:
     """Count what judgements are worth. Those that failed must be left out before."""
     scored = [item for item in judged if item.judgement.label != "unscored"]
-    refused = [item for item in judged if item.judgement.label == "different"]
+    voted = [item for item in judged if item.judgement.votes]
+    refused = [item for item in voted if item.judgement.label == "different"]
     given = [item for item in refused if item.judgement.row_set is not None]
     labels: dict[str, int] = {}
     for item in judged:
@@ -81,9 +82,9 @@ def figures(judged: Sequence[Judged]) -> Figures:
         false_accept=_wrong(judged, "different", "equivalent"),
         false_refuse=_wrong(judged, "equivalent", "different"),
         unscored=share(judged, [item.judgement.label == "unscored" for item in judged]),
-        split=share(judged, [item.judgement.split for item in judged]),
+        split=share(voted, [item.judgement.split for item in voted]),
         turned=_turned(judged),
-        contradicted=share(judged, [item.judgement.contradicted for item in judged]),
+        contradicted=share(voted, [item.judgement.contradicted for item in voted]),
         claimed=share(refused, [item.judgement.row_set is not None for item in refused]),
         confirmed=share(given, [_confirmed(item.judgement) for item in given]),
         kappa=cohens_kappa(

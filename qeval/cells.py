@@ -9,11 +9,12 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from qeval.configuration import compose, plain
 from qeval.engines.base import Engine, EngineInfo, QueryLimits
-from qeval.errors import InputError
+from qeval.equivalence.counterexample import Which
+from qeval.errors import InputError, did_you_mean
 from qeval.languages.base import Language
 from qeval.models.base import Model
 from qeval.prompts.base import PromptStrategy
@@ -37,7 +38,8 @@ class Cell:
 
     `config` is what a person wrote and chose (secrets blanked, environment lookups unresolved),
     `composed` the same resolved, for memory only. `engine_config` says which engine to start,
-    `instances` the data sets, base first.
+    `instances` the data sets, base first; a counterexample of the predictions that
+    `counterexamples` names may take `counterexample_s` seconds.
     """
 
     name: str
@@ -53,6 +55,8 @@ class Cell:
     policy: Policy
     limits: QueryLimits
     repeats: int
+    counterexamples: Which
+    counterexample_s: float
     weights: Mapping[str, float]
     thresholds: Mapping[str, float]
     judge: "Judge | None" = None
@@ -112,6 +116,10 @@ def build_cell(config: "DictConfig", suites: dict[str, Suite] | None = None) -> 
         engine_config=_engine_config(values, suite),
         instances=instances,
         policy=typed(Policy, scoring, "scoring."),
+        counterexamples=_which(scoring),
+        counterexample_s=check(
+            float, scoring.get("counterexample_s", 5), "scoring.counterexample_s"
+        ),
         limits=typed(QueryLimits, values["limits"], "limits."),
         repeats=whole(values, "repeats", least=1),
         weights=scoring["weights"],
@@ -144,6 +152,15 @@ def _named_with_subset(difficulty: Mapping[str, Any]) -> dict[str, Any]:
     named = [difficulty.get("name"), difficulty.get("subset")]
     parts = [str(name) for name in named if name not in (None, "all")]
     return {**difficulty, "name": "-".join(parts) or "all"}
+
+
+def _which(scoring: Mapping[str, Any]) -> Which:
+    asked, known = scoring.get("counterexamples", "refuted"), get_args(Which)
+    if asked not in known:
+        near = did_you_mean(str(asked), known)
+        raise InputError(f"scoring.counterexamples={asked}: there are {', '.join(known)}.{near}")
+    which: Which = asked
+    return which
 
 
 def _thresholds(asked: Any) -> dict[str, float]:

@@ -88,7 +88,8 @@ class Journal:
     """One cell's journal, open for appending by exactly one process.
 
     Opening raises `InputError` when another process holds it or the folder belongs to another
-    cell. `done` maps (case id, repeat) to the verdict of each finished record.
+    cell. `done` maps (case id, repeat) to the verdict of each finished record; `pointing` are
+    the records that point at a counterexample.
     """
 
     def __init__(self, folder: Path, header: dict[str, Any]) -> None:
@@ -119,6 +120,7 @@ class Journal:
         self._shown = {line.get("digest") for _, line in read_lines(self.folder / PROMPTS)}
         self.done: dict[tuple[str, int], Verdict] = {}
         self._unjudged: set[tuple[str, int]] = set()
+        self.pointing: dict[tuple[str, int], Record] = {}
         stored: dict[str, Any] | None = None
         for number, line in read_lines(self.folder / JOURNAL):
             if number == 1:
@@ -126,6 +128,7 @@ class Journal:
             elif line.get("type") == "record":
                 record = _record(self.folder / JOURNAL, number, line)
                 self._note(record)
+                self._point(record)
         if stored is None:
             self._journal.append({"type": "cell", **header})
         elif stored.get("key") != header["key"]:
@@ -162,6 +165,13 @@ class Journal:
                 self._shown.add(digest)
         self._journal.append({"type": "record", **record.to_json()})
         self._note(record)
+        self._point(record)
+
+    def _point(self, record: Record) -> None:
+        if record.counterexample:
+            self.pointing[record.case_id, record.repeat] = record
+        else:
+            self.pointing.pop((record.case_id, record.repeat), None)
 
     def close(self) -> None:
         """Release the journal for other processes. Safe to call twice."""

@@ -14,6 +14,7 @@ from typing import TypeVar
 from qeval.cells import Cell
 from qeval.conversation import converse, query_in
 from qeval.engines.base import Engine, EngineInfo, EngineLostError, Execution, QueryError
+from qeval.equivalence.counterexample import counterexample_key, deciding
 from qeval.errors import EngineUnavailableError, QevalError
 from qeval.judge.asking import ask_judge
 from qeval.models.base import Generation, ModelError
@@ -195,7 +196,7 @@ def judge_answer(
         return _with(record, verdict=Verdict.GOLD_ERROR, kind="gold", message=str(error))
     verdict = final_verdict(outcomes)
     telling = outcomes[-1] if verdict is Verdict.REFUTED else outcomes[0]
-    return _with(
+    judged = _with(
         record,
         verdict=verdict,
         outcomes=outcomes,
@@ -205,6 +206,17 @@ def judge_answer(
         execution_s=outcomes[0].seconds,
         executed=None if telling.verdict in _NEVER_SENT else query,
     )
+    return _pointing(cell, judged, bench)
+
+
+def _pointing(cell: Cell, record: Record, bench: Bench) -> Record:
+    """The record with the key of its counterexample, if one is to be looked for."""
+    telling = None if cell.counterexamples == "none" else deciding(record, cell.counterexamples)
+    if telling is None or record.query is None:
+        return record
+    instance = bench.instance(cell, telling.instance)
+    key = counterexample_key(record.case_id, record.gold, record.query, instance.key)
+    return _with(record, counterexample=key)
 
 
 _NEVER_SENT = (Verdict.UNSAFE, Verdict.SYNTAX_ERROR, Verdict.SCHEMA_ERROR)

@@ -55,6 +55,8 @@ class Record:
     text that was sent to the engine (None where nothing was). Seconds are wall time. Where errors
     went back to the model, `rounds` has every answer, `raw` and `query` are the last one's, tokens,
     cost and seconds are sums. `copied` are literals and conditions out of shown examples.
+    `counterexample` is the key under which the cell's counterexamples.jsonl has the few rows on
+    which prediction and gold differ, if they were looked for and found ("": nothing to look for).
     `judgement` is what a judge said of a prediction that ran and differs (None: nobody was asked).
     `review` is what people said of it (`equivalent`, `different`): reviews have a journal of their
     own and are laid over the records when these are read, so in a cell's journal it is empty.
@@ -93,6 +95,7 @@ class Record:
     rounds: tuple[Round, ...] = ()
     copied: tuple[str, ...] = ()
     schema_shown: str = ""
+    counterexample: str = ""
     judgement: Judgement | None = None
     review: str = ""
     finished_at: str = ""

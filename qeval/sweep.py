@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from qeval.cells import Cell, build_cell, build_engine, cell_key
+from qeval.equivalence.background import Search
 from qeval.errors import InputError, QevalError
 from qeval.exit_codes import ExitCode
 from qeval.journal import Journal
@@ -26,6 +27,7 @@ from qeval.pipeline import Answered, Bench, run_case
 from qeval.prompts.budget import WARN_ABOVE, check_window, measure, warning
 from qeval.prompts.labels import strategy_label
 from qeval.prompts.template import rough_tokens
+from qeval.record import Record
 from qeval.results import CellResult, SweepResult, close_cell, write_summary
 from qeval.settings import check
 from qeval.spending import Purse, all_spent, open_budget, paid_cell
@@ -167,6 +169,7 @@ class _Run:
         self.out_of_money = False
         self.broken = False  # the disk, or a prompt that can't be rendered: nothing new is begun
         self.results: dict[str, CellResult] = {}
+        self.search = Search(lambda: self.stop.asked.is_set() or self.broken)
 
     def work(self) -> None:
         """Run every missing (case, repeat) of every cell; journal each as it arrives."""
@@ -177,6 +180,9 @@ class _Run:
         self.progress.start(
             [(cell.key, cell.cell.name, cell.cell.total, cell.missing) for cell in self.cells]
         )
+        for open_cell in self.cells:
+            for record in list(open_cell.journal.pointing.values()):
+                self._surely(self._seek, open_cell, record)
         try:
             with parallel_config(backend=str(self.settings["backend"])):
                 pool = Parallel(
@@ -196,10 +202,12 @@ class _Run:
         except QevalError as error:
             self._trouble(error)
         finally:
-            self.progress.stop()
             for open_cell in self.cells:
                 if open_cell.key not in self.results:
                     self._close(open_cell)
+            self.progress.stop()
+            self.search.close()
+            self.notes += self.search.trouble
 
     def _tasks(self, cells: list[_OpenCell]) -> Iterator[Any]:
         """Round-robin over cells, so that slow models do not hold fast ones back."""
@@ -236,11 +244,18 @@ class _Run:
         if out_of_money(answered.record):
             self.out_of_money = True
         self.progress.case_done(open_cell.key, answered.record.verdict)
+        self._seek(open_cell, answered.record)
         open_cell.missing -= 1
-        if open_cell.missing == 0:
+        if open_cell.missing == 0 and not self.search.pending(open_cell.folder):
             self._close(open_cell)
 
+    def _seek(self, open_cell: _OpenCell, record: Record) -> None:
+        """Look for the counterexample that a record points at, beside the sweep."""
+        if record.counterexample:
+            self.search.seek(open_cell.cell, open_cell.bench, open_cell.folder, record)
+
     def _close(self, open_cell: _OpenCell) -> None:
+        self.search.finish(open_cell.folder)
         open_cell.journal.close()
         result = close_cell(open_cell.folder, open_cell.cell)
         self.results[open_cell.key] = result

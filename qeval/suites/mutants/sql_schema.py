@@ -112,7 +112,7 @@ class Names:
         for alias, table in self.tables.items():
             pairs = {column: other for (owner, column), other in shape.roles.items()
                      if owner == table}  # fmt: skip
-            if pairs:
+            if not self.used[alias].isdisjoint(pairs):
                 yield table, alias, f"{table} {alias} the other way", _renamer(self, pairs, None)
             if table in shape.subtypes:
                 key, parent, parent_key = shape.subtypes[table]

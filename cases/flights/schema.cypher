@@ -1,0 +1,6 @@
+// Constraints of the flights' graph.
+CREATE CONSTRAINT airport_code IF NOT EXISTS FOR (n:Airport) REQUIRE n.code IS UNIQUE;
+CREATE CONSTRAINT airline_id IF NOT EXISTS FOR (n:Airline) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT aircraft_id IF NOT EXISTS FOR (n:Aircraft) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT flight_id IF NOT EXISTS FOR (n:Flight) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT crew_id IF NOT EXISTS FOR (n:CrewMember) REQUIRE n.id IS UNIQUE;

@@ -15,6 +15,7 @@ import pytest
 
 from qeval.data.ecommerce import REFERENCE_DATE, generate
 from qeval.data.model import Dataset
+from qeval.errors import InputError
 from qeval.suites import load_suite
 
 SUITE = load_suite("ecommerce")
@@ -27,14 +28,15 @@ def small(seed: int = 101, *, adversarial: bool = False) -> Dataset:
 # What every machine and Python must generate; update on purpose only, together with the cases.
 DIGESTS = {
     "base": "a61d15893d60d1783b19d4b0dd02007b9e6863027debd1859c4d759c25bb95e4",
-    "variant-1": "a34c44a9b7197bf77c32bb7103324baf68c869314ebee258d55ad087bc5283d6",
-    "variant-2": "1e0e7c21c16069f18498028703b3de12d1a34bd24e1b6d278ef916fcc8dd4b85",
-    "variant-3": "e7065ee676cfdd49c7cf961c291349ef2a3237d4bc2aab15a55fafeced5e2817",
-    "variant-4": "aa344a31d86b0d5646837f1941896a2259f863a6868791b003d10b5fa870b383",
-    "variant-5": "630f1cec2e405e06f45af466b28d115b2c75ba2d31de15c28420c8a502462bbc",
-    "variant-6": "14df2da5a438ce1d515437ba398f03b3181a218d4bacb2013be3c7e22319a965",
-    "variant-7": "82f523c9c710a339bb4e5abc8962e789e6e636a9df91ca7736208420ea88e5be",
-    "variant-8": "571b36b0872cdff77f76d0b58f4b4f1d501e8ac08410bfde50a7ffdbb86cb2ab",
+    "variant-1": "185f2ed2efe0674b4cc77305c125ffc33236a6e37e33382a1082eedef1c4e1d2",
+    "variant-2": "75b9b9ad9d55fc87a80409183c9fd7a3b2827598f691ed4ec1baee9beef40203",
+    "variant-3": "589b3b52d5c102ac9e5ac3bd095f5482ef14a9f2e73a2462296374651537ed51",
+    "variant-4": "50f8f6830968d6343982756fb77862008b6d6beb32037f3bb50258696063393f",
+    "variant-5": "5cd9207e8c8bc9fe550113bb81f45406c0b1480da16459a230dbd117e70f3023",
+    "variant-6": "af8589ec5963c384af4e1d236bf39fc71255e7043fcf77780d94d8eb58f48f28",
+    "variant-7": "40ce1e5ef339fb7ea3856ef94f55a82eab53530a9e42625990644986b9507ac6",
+    "variant-8": "36eef38744fd8f8ca70b2820df4b2650771ec166533c6b6f63ac89ed4c757e1d",
+    "variant-9": "ecbe4f5c59e2860981c4478c548df0a1659aab19b2e8b7af2a0449fd1f31eb98",
 }
 
 
@@ -194,3 +196,18 @@ def test_adversarial_only_adds_rows() -> None:
 
 def test_another_seed_is_another_data_set() -> None:
     assert digest(small()) != digest(small(seed=102))
+
+
+def test_no_buyer_is_in_an_idle_tier() -> None:
+    dataset = generate(108, users=120, products=60, orders=400, idle_tier="silver")
+    buyers = set(column(dataset, "orders", "user_id"))
+    tiers = dict(zip(column(dataset, "premium_users", "user_id"),
+                     column(dataset, "premium_users", "tier"), strict=True))  # fmt: skip
+    silver = {user for user, tier in tiers.items() if tier == "silver"}
+    assert silver
+    assert not silver & buyers
+
+
+def test_an_unknown_shop_is_told() -> None:
+    with pytest.raises(InputError, match="unknown shop 'tinny', expected sparse or tiny. Did you"):
+        generate(1, shop="tinny")

@@ -15,9 +15,12 @@ from qeval.cells import build_engine
 from qeval.configuration import compose, plain
 from qeval.engines.base import Engine, QueryError, QueryLimits
 from qeval.engines.typeql import EmbeddedTypeqlEngine
+from qeval.engines.typeql.columns import answer_columns
 from qeval.errors import InputError
 from qeval.scoring.values import Map, Node
 from qeval.suite import Instance
+from qeval.typeql import TypeQLError
+from tests.typeql.golden_cases import DATASETS, load_cases, load_database
 
 from .typeql_shop import MAPPING, NASTY, SCHEMA, make_instance
 
@@ -120,6 +123,35 @@ def test_keys_that_a_document_lacks_are_null() -> None:
     place = table.columns.index("born")
     assert sorted(table.columns) == ["born", "email", "id", "name"]
     assert [row[place] for row in table.rows] == ["1999-12-31", None]
+
+
+def test_columns_are_known_without_documents() -> None:
+    """Else a right query would be refuted for lacking columns wherever nothing is right."""
+    nobody = "match $u isa user, has id 99, has name $n;"
+    table = ENGINE.execute(f"{nobody} fetch {{ 'n': $n, 'id': $u.id }};", SHOP, LIMITS).table
+    assert (table.columns, table.rows) == (("n", "id"), ())
+    assert ENGINE.execute(f"{nobody} fetch {{ $u.* }};", SHOP, LIMITS).table.columns == ()
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_the_text_of_a_query_tells_its_columns(dataset: str) -> None:
+    """A server's answer without rows has no columns; the engine's own checker knows them."""
+    database = load_database(dataset)
+    checked = 0
+    for case in load_cases():
+        if case["dataset"] != dataset or case["outcome"] not in ("rows", "docs"):
+            continue
+        try:
+            answer = database.query(case["query"], timeout_s=1.0)
+        except TypeQLError:
+            continue
+        if answer.kind == "rows":
+            assert answer_columns(case["query"]) == answer.columns, case["query"]
+            checked += 1
+        elif answer.documents and "* }" not in case["query"].replace("*}", "* }"):
+            assert answer_columns(case["query"]) == tuple(answer.documents[0]), case["query"]
+            checked += 1
+    assert checked > 50
 
 
 def test_a_query_without_variables_has_rows_without_columns() -> None:

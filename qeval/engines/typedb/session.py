@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from qeval.engines.base import EngineLostError, Execution, QueryError, QueryLimits
 from qeval.engines.typedb.failures import raise_for
 from qeval.engines.typeql.answers import cut, documents_table, rows_table, size_of
+from qeval.engines.typeql.columns import answer_columns
 
 _T = TypeVar("_T")
 _GRACE_S = 1.0
@@ -34,11 +35,13 @@ def execute(driver: Any, database: str, query: str, limits: QueryLimits) -> Exec
         answer = transaction.query(query).resolve()
         if answer.is_concept_documents():
             documents, truncated = _taken(answer.as_concept_documents(), limits, size_of)
-            table = documents_table(documents)
+            table = documents_table(documents, query)
         elif answer.is_concept_rows():
             stream = answer.as_concept_rows()
             rows, truncated = _taken(map(_concepts, stream), limits, lambda row: 8 * len(row[1]))
-            table = rows_table(rows[0][0] if rows else (), [row for _, row in rows])
+            table = rows_table(
+                rows[0][0] if rows else answer_columns(query), [row for _, row in rows]
+            )
         else:
             raise QueryError("unsafe", "the query changes something and returns nothing")
         table, too_large = cut(table, limits.max_rows, limits.max_bytes)

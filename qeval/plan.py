@@ -1,10 +1,11 @@
 """`--dry-run`: cells, calls, tokens and money of a sweep before anything is spent."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from qeval.cells import Cell, build_cell
+from qeval.judge.planning import JudgePlan, plan_judge
 from qeval.models.base import Request
 from qeval.models.budget import price_per_call
 from qeval.models.cache import CachedModel, request_key
@@ -25,7 +26,8 @@ class CellPlan:
     """What one cell would ask. `cost_usd` is an upper bound; None: the price is unknown.
 
     `calls` are first answers that are not in the cache, `most_calls` with all follow-ups. Tokens
-    are of these calls; `answer_tokens` at most (None: no limit is known).
+    are of these calls; `answer_tokens` at most (None: no limit is known). What a judge may cost is
+    apart, in `judge`.
     """
 
     name: str
@@ -39,6 +41,7 @@ class CellPlan:
     answer_tokens: int | None
     cost_usd: float | None
     warning: str
+    judge: JudgePlan = field(default_factory=JudgePlan)
 
 
 def plan_cell(cell: Cell) -> CellPlan:
@@ -84,13 +87,15 @@ def plan_cell(cell: Cell) -> CellPlan:
         answer_tokens=None if longest is None else longest * calls * (rounds + 1),
         cost_usd=cost if calls else 0.0,
         warning=largest[1],
+        judge=plan_judge(cell),
     )
 
 
 def _name(cell: Cell) -> str:
     config = cell.composed
     named = [str(config[group].get("name", "")) for group in ("model", "language", "difficulty")]
-    return " · ".join([*named[:2], strategy_label(config["prompt_strategy"]), *named[2:]])
+    judge = [] if cell.judge is None else [f"judge {cell.judge.name}"]
+    return " · ".join([*named[:2], strategy_label(config["prompt_strategy"]), *named[2:], *judge])
 
 
 def dry_run(configs: Sequence["DictConfig"]) -> list[CellPlan]:
@@ -114,7 +119,9 @@ def _show(plans: Sequence[CellPlan], budget_usd: float | None) -> None:
         console = Console(highlight=False, width=_FILE_WIDTH)
     table = Table(box=None, pad_edge=False)
     table.add_column("cell", overflow="fold")
-    for name in ("cases", "calls", "in cache", "tokens in", "tokens out", "money"):
+    names = ["cases", "calls", "in cache", "tokens in", "tokens out", "money"]
+    judged = any(plan.judge.calls for plan in plans)
+    for name in [*names, *(["judge calls", "judge money"] if judged else [])]:
         table.add_column(name, justify="right", no_wrap=True)
     for plan in plans:
         most = f"–{plan.most_calls:,}" if plan.most_calls > plan.calls else ""
@@ -127,10 +134,12 @@ def _show(plans: Sequence[CellPlan], budget_usd: float | None) -> None:
             ("" if plan.exact else "about ") + f"{plan.prompt_tokens:,}",
             _at_most(plan.answer_tokens),
             _money(plan.cost_usd),
+            *([f"≤ {plan.judge.calls:,}", _money(plan.judge.cost_usd)] if judged else []),
         )
     console.print(table)
-    known = sum(plan.cost_usd or 0.0 for plan in plans)
-    unknown = sum(plan.cost_usd is None for plan in plans)
+    costs = [cost for plan in plans for cost in (plan.cost_usd, plan.judge.cost_usd)]
+    known = sum(cost or 0.0 for cost in costs)
+    unknown = sum(None in (plan.cost_usd, plan.judge.cost_usd) for plan in plans)
     answers = [plan.answer_tokens for plan in plans]
     limit = None if None in answers else sum(a for a in answers if a is not None)
     console.print(
@@ -142,6 +151,14 @@ def _show(plans: Sequence[CellPlan], budget_usd: float | None) -> None:
         + (f", and {unknown} cells whose price is unknown" if unknown else ""),
         soft_wrap=True,
     )
+    if judged:
+        calls = sum(plan.judge.calls for plan in plans)
+        tokens = sum(plan.judge.prompt_tokens for plan in plans)
+        console.print(
+            f"judges in it: at most {calls:,} further calls with about {tokens:,} prompt tokens, "
+            "as if every prediction differed and every vote had to be asked for twice",
+            soft_wrap=True,
+        )
     for said in dict.fromkeys(f"{plan.name}: {plan.warning}" for plan in plans if plan.warning):
         console.print(f"! {said}", style="yellow", markup=False, soft_wrap=True)
     if budget_usd is not None and known > budget_usd:

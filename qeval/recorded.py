@@ -17,7 +17,7 @@ _ABSENT = object()
 def recorded_cell(
     folder: Path, changes: Sequence[str] = (), into: Path | None = None
 ) -> "tuple[Cell, list[Record]]":
-    """The cell of a folder with today's code and the recorded answers as its model.
+    """The cell of a folder with today's code, the recorded answers as its model and judge.
 
     `changes` are settings to override, `into` where its records would go (default: where they
     are). Raises `InputError` where the suite no longer has its cases.
@@ -26,6 +26,7 @@ def recorded_cell(
 
     from qeval.cells import build_cell
     from qeval.journal import read_journal
+    from qeval.judge.recorded import RecordedJudge
     from qeval.models.recorded import RecordedModel
 
     header, records = read_journal(folder)
@@ -49,4 +50,6 @@ def recorded_cell(
             f"{folder}: suite {cell.suite.name!r} no longer has the cases {', '.join(sorted(gone))}"
         )
     model = RecordedModel(chosen["name"], header["model"], records)
-    return replace(cell, model=model, config={**cell.config, "model": chosen}), records
+    judge = cell.judge and RecordedJudge(cell.judge, header.get("judge", {}), records)
+    config = {**cell.config, "model": chosen}
+    return replace(cell, model=model, judge=judge, config=config), records

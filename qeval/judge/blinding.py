@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -90,13 +90,17 @@ def trimmed(shown: Shown | None, rows: int, characters: int) -> Shown | None:
     """As many of the first `rows` rows as have no more than so many characters in JSON."""
     if shown is None:
         return None
-    kept = 0
-    for row in shown.rows[:rows]:
+    return Shown(shown.columns, tuple(_within(shown.rows[:rows], characters)), shown.total)
+
+
+def _within(rows: Sequence[Any], characters: int) -> list[Any]:
+    kept = []
+    for row in rows:
         characters -= len(json.dumps(row, ensure_ascii=False, default=str))
         if characters < 0:
             break
-        kept += 1
-    return Shown(shown.columns, shown.rows[:kept], shown.total)
+        kept.append(row)
+    return kept
 
 
 def swapped_first(dispute: Dispute, seed: int) -> bool:
@@ -128,13 +132,13 @@ def sides(
     gold = {
         "query": strip_comments(dispute.gold, language),
         "result": trimmed(dispute.gold_result, rows, characters),
-        "alone": difference.get("missing", ()),
+        "alone": _within(difference.get("missing", ()), characters),
         "alone_count": difference.get("missing_count", 0),
     }
     predicted = {
         "query": strip_comments(dispute.predicted, language),
         "result": trimmed(dispute.predicted_result, rows, characters),
-        "alone": difference.get("extra", ()),
+        "alone": _within(difference.get("extra", ()), characters),
         "alone_count": difference.get("extra_count", 0),
     }
     return {"a": predicted, "b": gold} if swapped else {"a": gold, "b": predicted}

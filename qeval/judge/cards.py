@@ -178,7 +178,8 @@ def trust_of(judge: Judge, runs_dir: Path, suite: "Suite", folder: Path, languag
     if judge.max_false_accept >= 1:
         return Trust(judge.name, identity, accepted=True, why="no limit: judge.max_false_accept=1")
     asked = f"qeval judge calibrate judge={judge.name} lang={language}"
-    card = read_card(runs_dir, identity)
+    # Cells that are scored again stand one folder below those that they came from.
+    card = read_card(runs_dir, identity) or read_card(runs_dir.absolute().parent, identity)
     digest = pairs_digest(folder, suite, language)
     whose, belongs = suite.name, digest
     if digest is None:

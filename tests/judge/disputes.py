@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from qeval.cells import compose, construct
+from qeval.cells import build_cell, compose, construct
 from qeval.configuration import plain
 from qeval.data.model import Field, TableModel
 from qeval.judge.base import Dispute, Shown
@@ -23,8 +23,7 @@ USERS = TableModel(
 @cache
 def language(name: str = "sql") -> Any:
     """A language of `conf/language`."""
-    values = plain(compose([f"language={name}"]))["language"]
-    return construct(values, "language", without=("engine",))
+    return build_cell(compose(["model=gold", f"language={name}"])).language
 
 
 def judge(*overrides: str) -> Any:

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from qeval.cells import compose
+from qeval.cells import build_cell, compose
 from qeval.exit_codes import ExitCode
 from qeval.journal import read_journal, read_prompts
+from qeval.judge.planning import JudgePlan
 from qeval.results import CellResult
 from qeval.scoring.verdict import Verdict
-from qeval.sweep import evaluate_cells
+from qeval.sweep import evaluate, evaluate_cells
 
 ANSWERS = "model.shares={gold: 0.3, wrong: 0.5, syntax_error: 0.1, refuse: 0.1}"
 UNTOUCHED = (
@@ -142,3 +143,35 @@ def test_a_spent_budget_ends_the_judging_and_more_money_goes_on(tmp_path: Path) 
     total = 3 * sum(r.judgement is not None for r in rest.cells[0].records)
     again = run(tmp_path / "again", [paid], f"limits.budget_usd={total}")
     assert again.exit_code is ExitCode.DONE
+
+
+def test_a_dry_run_counts_the_judges_calls_as_a_bound(tmp_path: Path) -> None:
+    from qeval.plan import plan_cell
+
+    words = ["model=mock", "lang=sql", "difficulty=easy", "tracking=none", f"runs_dir={tmp_path}"]
+    (plain, judged, panel) = (
+        plan_cell(build_cell(compose([*words, *judge])))
+        for judge in (["judge=none"], ["judge=gpt4"], ["judge=panel"])
+    )
+    assert plain.judge == JudgePlan()
+    cases = plain.cases
+    assert judged.judge.calls == cases * 3 * 2
+    assert panel.judge.calls == cases * 9 * 2
+    assert judged.judge.answer_tokens == judged.judge.calls * 1000
+    assert judged.judge.cost_usd is not None
+    # 30 and 60 dollars per million tokens in and out.
+    bound = (30 * judged.judge.prompt_tokens + 60 * judged.judge.calls * 1000) / 1e6
+    assert judged.judge.cost_usd == pytest.approx(bound)
+    assert (judged.calls, judged.cost_usd) == (plain.calls, plain.cost_usd)
+
+
+def test_rescoring_repeats_judgements_without_asking(
+    judged: dict[str, CellResult], tmp_path: Path
+) -> None:
+    from qeval.recorded import recorded_cell
+
+    cell, records = recorded_cell(judged["yes"].folder, into=tmp_path)
+    again = evaluate([cell], quiet=True).cells[0]
+    assert {r.case_id: r.verdict for r in again.records} == {r.case_id: r.verdict for r in records}
+    assert again.metrics.judgements == judged["yes"].metrics.judgements
+    assert again.key == judged["yes"].key

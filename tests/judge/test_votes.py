@@ -1,6 +1,8 @@
 """From votes to a judgement: the bad days of a judge end in `unscored`, never in a guess."""
 
+import gc
 import json
+import warnings
 from collections.abc import Iterator
 
 import pytest
@@ -13,11 +15,21 @@ from qeval.judge.base import Judgement, Vote, digest_of
 from qeval.judge.voting import majority, settled
 from qeval.models.budget import Budget, BudgetReachedError
 from qeval.models.mock_server import MockServer, Rule, Script
+from qeval.models.remote import load_litellm
 from tests.judge.disputes import dispute, judge
-from tests.models.test_answer_modes import _clients_closed
 
-__all__ = ["_clients_closed"]
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _clients_closed() -> Iterator[None]:
+    """Keep litellm's forgotten sockets from failing whichever test the collector runs in."""
+    yield
+    load_litellm().in_memory_llm_clients_cache.flush_cache()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+
 
 LABELS = st.sampled_from(["equivalent", "different", "unscored"])
 

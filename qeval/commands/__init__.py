@@ -1,6 +1,7 @@
 """Sub-commands next to the Hydra application: one module each, `main(argv) -> exit code`."""
 
 COMMANDS = {
+    "init": "write a small working suite to start your own from",
     "judge": "calibrate a judge on labelled pairs, show what its word is worth",
     "check": "the gold gate: run every gold and compare it with what its case declares",
     "query": 'run a query on a suite\'s data: qeval query sql "SELECT …"',
@@ -8,6 +9,7 @@ COMMANDS = {
     "up": "start an engine and keep it warm between commands",
     "down": "stop the warm engines",
     "status": "show the warm engines",
+    "explain": "why a case of a cell got its verdict, down to the rows that show it",
     "rescore": "judge recorded answers again, without asking a model",
     "review": "look at disputed predictions: a local page, the terminal, or CSV",
     "track": "log finished cells to MLflow, again or for the first time",

@@ -85,9 +85,9 @@ def show_layers(console: "Console", reports: "Sequence[LayerReport]") -> None:
     from rich.table import Table as Grid
 
     grid = Grid(title="Calibration sets, decided by instances alone", title_justify="left")
-    grid.add_column("language", no_wrap=True)
-    for heading in ("pairs", "equi- valent", "of them refuted", "diffe- rent", "of them lucky",
-                    "of them not refuted", "no rows", "decided"):  # fmt: skip
+    grid.add_column("", no_wrap=True)
+    for heading in ("pairs", "equal", "wrongly refuted", "other", "right on base", "not refuted",
+                    "no rows", "decided"):  # fmt: skip
         grid.add_column(heading, justify="right")
     for report in reports:
         labels = Counter(pair.label for pair in report.pairs)
@@ -98,7 +98,7 @@ def show_layers(console: "Console", reports: "Sequence[LayerReport]") -> None:
             str(labels["equivalent"]),
             str(len(report.refuted)),
             str(labels["different"]),
-            str(sum(pair.lucky for pair in report.pairs)),
+            str(len(report.lucky)),
             str(len(report.wrong) - len(report.refuted)),
             str(len(report.undecided)),
             "-" if share is None else f"{share:.1%}",

@@ -3,7 +3,7 @@
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from qeval.judge.calibration_set import CalibrationSet, Origin, Pair
@@ -24,14 +24,16 @@ class LayerReport:
     They say "different" of a pair where a comparison fails on any of them, and "equivalent" where
     all hold and at least one has rows. `wrong`: pairs of whom they say other than the label;
     `undecided`: pairs whose tables are all empty. `deciding`: the first instance that refutes, by
-    pair.
+    pair. `lucky`: different pairs that answer as their gold on base, if base is among the
+    instances.
     """
 
     language: str
     pairs: tuple[Pair, ...]
     wrong: tuple[Pair, ...]
     undecided: tuple[Pair, ...]
-    deciding: dict[str, str]
+    deciding: Mapping[str, str]
+    lucky: tuple[Pair, ...] = ()
 
     @property
     def refuted(self) -> tuple[Pair, ...]:
@@ -68,16 +70,26 @@ def run_layer(
     trials = _Trials(suite, bench, settings, on_instance)
     wrong: list[Pair] = []
     undecided: list[Pair] = []
+    lucky: list[Pair] = []
     deciding: dict[str, str] = {}
     for pair, own in trials.of(pairs, instances):
         refuting = next((trial.instance for trial in own if trial.kind != "equal"), None)
         if refuting is not None:
             deciding[pair.id] = refuting
+        if pair.label == "different" and ("base", "equal") in {(t.instance, t.kind) for t in own}:
+            lucky.append(pair)
         if refuting is None and all(trial.empty for trial in own):
             undecided.append(pair)
         elif (refuting is None) != (pair.label == "equivalent"):
             wrong.append(pair)
-    return LayerReport(bench.language.name, tuple(pairs), tuple(wrong), tuple(undecided), deciding)
+    return LayerReport(
+        bench.language.name,
+        tuple(pairs),
+        tuple(wrong),
+        tuple(undecided),
+        deciding,
+        tuple(lucky),
+    )
 
 
 def build_set(

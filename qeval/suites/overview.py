@@ -1,6 +1,6 @@
 """Tables of a suite for its documentation, and writing them into Markdown files.
 
-    python -m qeval.suites.overview docs/suite.md docs/mutants.md
+    python -m qeval.suites.overview docs/suite.md docs/mutants.md docs/rewrites.md
 
 replaces what stands between `<!-- NAME -->` and `<!-- end -->` by the table of that name.
 """
@@ -12,10 +12,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from qeval.judge.calibration_set import load_pairs
 from qeval.suite import Suite
 from qeval.suites.loader import load_suite, suite_folder
 from qeval.suites.mutants import OPERATORS, read_equivalents, read_summary
+from qeval.suites.rewrites import read_rewrites
 
+_NAMED = 6  # rules of rewriting that a table names
 LEVELS = ("easy", "medium", "hard")
 _BLOCK = re.compile(r"(<!-- (?P<name>[a-z -]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -56,6 +59,41 @@ def equivalent_table(folder: Path, language: str) -> str:
     return _markdown(("case", "operator", "change", "why no data can tell it"), rows)
 
 
+def rewrite_table(suite: Suite, folder: Path) -> str:
+    """How many rewrites each language has, of how many golds and by how many rules."""
+    rows = []
+    for language in suite.languages:
+        kit = read_rewrites(folder, suite, language)
+        golds = sum(language in case.gold for case in suite.cases)
+        kinds = Counter(rewrite.kind for rewrite in kit)
+        common = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common(_NAMED))
+        rows.append([language, str(golds), str(len(kit)), str(len(kinds)), common])
+    return _markdown(("language", "golds", "rewrites", "rules", "the most frequent ones"), rows)
+
+
+def calibration_table(suite: Suite, folder: Path) -> str:
+    """The labelled pairs of each language by label, origin and what decides them."""
+    rows = []
+    for language in suite.languages:
+        pairs = load_pairs(folder, language)
+        origins = Counter((pair.label, pair.origin) for pair in pairs)
+        different = [pair for pair in pairs if pair.label == "different"]
+        rows.append(
+            [
+                language,
+                str(len(pairs)),
+                str(origins["equivalent", "rewrite"]),
+                str(origins["equivalent", "mutant"]),
+                str(len(different)),
+                str(sum(pair.lucky for pair in different)),
+                str(sum(pair.decided_by is None for pair in different)),
+            ]
+        )
+    heads = ("language", "pairs", "rewrites", "equivalent mutants", "different mutants",
+             "of them right on base", "of them told by no instance")  # fmt: skip
+    return _markdown(heads, rows)
+
+
 def filled(text: str, tables: Mapping[str, Callable[[], str]]) -> str:
     """`text` with every marked block replaced by its table. Raises `KeyError` for a wrong name."""
     return _BLOCK.sub(lambda block: block[1] + tables[block["name"]]() + block[3], text)
@@ -67,6 +105,8 @@ def tables_of(which: str) -> dict[str, Callable[[], str]]:
     tables: dict[str, Callable[[], str]] = {
         "patterns": partial(pattern_table, suite),
         "sources": partial(source_table, suite),
+        "rewrites": partial(rewrite_table, suite, folder),
+        "calibration": partial(calibration_table, suite, folder),
     }
     for language in suite.languages:
         tables[f"mutants {language}"] = partial(mutant_table, folder, language)

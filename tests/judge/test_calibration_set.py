@@ -132,6 +132,7 @@ def test_the_layer_tells_wrong_labels_and_pairs_without_rows(cell: Cell, bench: 
     report = run_layer(suite, bench, [wrong, alike], ["variant-2", "base"], settings)
     assert report.refuted == (wrong,)
     assert report.wrong == (wrong, alike)
+    assert report.lucky == (alike,)
     assert report.deciding == {"w": "variant-2"}
     assert report.share == 0
     nothing = replace(suite, cases=(replace(suite.cases[0], gold={"sql": f"{GOLD} AND 1 > 2"}),))

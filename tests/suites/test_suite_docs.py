@@ -6,9 +6,9 @@ from qeval.paths import shipped
 from qeval.suites.overview import filled, tables_of
 
 
-@pytest.mark.parametrize("name", ["suite", "mutants"])
+@pytest.mark.parametrize("name", ["suite", "mutants", "rewrites"])
 def test_the_tables_are_up_to_date(name: str) -> None:
-    """Written by: python -m qeval.suites.overview docs/suite.md docs/mutants.md."""
+    """Written by: python -m qeval.suites.overview docs/{suite,mutants,rewrites}.md."""
     text = (shipped("cases").parent / "docs" / f"{name}.md").read_text(encoding="utf-8")
     assert "<!-- end -->" in text
     assert filled(text, tables_of("ecommerce")) == text

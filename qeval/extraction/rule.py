@@ -88,17 +88,22 @@ def extract(text: str, language: Language, finish_reason: str = "stop") -> Extra
 
     The result's `query` is a stripped substring of `text` (unescaped where it was a JSON string),
     or None for refusals, empty and truncated answers and answers that hold no query.
-    `finish_reason` is the API's: a query that the token limit cut off is not one.
+    `finish_reason` is the API's: a query that the token limit or a content filter cut off is not
+    one.
     """
-    truncated = finish_reason.lower() in TRUNCATED
+    filtered = finish_reason.lower() == "content_filter"
+    truncated = filtered or finish_reason.lower() in TRUNCATED
     answer, thinking = _after_reasoning(text)
     if not answer.strip():
         return _nothing(text, finish_reason, truncated=truncated, thinking=thinking)
     for rule in (_from_json, _from_tags, _from_fences, _from_bare, _from_inline):
         found = rule(_Answer(answer, language, truncated))
         if found is not None:
-            return found
+            return found if found.query or not filtered else _FILTERED
     return _nothing(answer, finish_reason, truncated=truncated, thinking=False)
+
+
+_FILTERED = Extraction(None, "filtered", "the provider's content filter stopped the answer")
 
 
 def _after_reasoning(text: str) -> tuple[str, bool]:
@@ -114,7 +119,7 @@ def _after_reasoning(text: str) -> tuple[str, bool]:
 
 def _nothing(text: str, finish_reason: str, *, truncated: bool, thinking: bool) -> Extraction:
     if finish_reason.lower() == "content_filter":
-        return Extraction(None, "filtered", "the provider's content filter stopped the answer")
+        return _FILTERED
     if truncated:
         part = "reasoning" if thinking else "answer"
         return Extraction(None, "truncated", f"the token limit cut the {part} off")

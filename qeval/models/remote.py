@@ -40,8 +40,10 @@ def _form(mode: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-# What a model may refuse without the question becoming another one. Never the token limit.
-_DISPENSABLE = ("temperature", "top_p", "seed")
+_CARRIES = {"json": "response_format", "tool": "tools"}
+# What a model may refuse without the question becoming another one. Never the token limit. Without
+# tool_choice the model may answer in words, in which the query is looked for as always.
+_DISPENSABLE = ("temperature", "top_p", "seed", "tool_choice")
 _NOT_SETTINGS = frozenset(
     {"messages", "prompt", "system", "contents", "input", "systemInstruction", "system_instruction"}
     | {"extra_headers", "headers", "api_key", "user"}
@@ -126,6 +128,12 @@ class RemoteModel:
                 f"model.id={self.id!r}: expected provider/model with a provider litellm knows."
                 + did_you_mean(provider, known)
             ) from None
+        carrier = _CARRIES.get(self.answer_mode)
+        taken = litellm.get_supported_openai_params(model=self.id) if carrier else None
+        if taken is not None and carrier not in taken:
+            raise InputError(
+                f"model={self.name} ({self.id}) has no answer_mode={self.answer_mode}; use chat"
+            )
 
     def generate(self, request: Request) -> Generation:
         """Ask once, and again where that helps. Raises `ModelError` with every key blanked."""
@@ -151,7 +159,7 @@ class RemoteModel:
 
     def _ask(self, request: Request, entrance: Gate, started: float) -> Generation:
         entrance.closed.clear()
-        params = dict(self.params)
+        params = {**self.params, **_form(self.answer_mode, self.answer_schema or _ANSWER_SCHEMA)}
         while True:
             refused = sorted(self._refused & params.keys())
             wanted = {name: value for name, value in params.items() if name not in refused}
@@ -195,7 +203,6 @@ class RemoteModel:
         if self.extra_body:
             options["extra_body"] = dict(self.extra_body)
         messages = [{"role": m.role, "content": m.content} for m in request.prompt.messages]
-        options |= _form(self.answer_mode, self.answer_schema or _ANSWER_SCHEMA)
         if self.answer_mode != "completion":
             return lambda: _checked(litellm.completion(messages=messages, **options))
         prompt = "\n\n".join(message["content"] for message in messages)
@@ -255,11 +262,11 @@ class RemoteModel:
 
 
 def _said(message: Any) -> str | None:
-    """The arguments of a tool that was called (a JSON object), else the message's text."""
+    """The arguments of a tool that was called (a JSON object), else text, else a refusal's."""
     calls = getattr(message, "tool_calls", None)
     if calls:
         return str(calls[0].function.arguments)
-    text: str | None = message.content
+    text: str | None = message.content or getattr(message, "refusal", None)
     return text
 
 

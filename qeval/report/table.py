@@ -8,6 +8,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from qeval.equivalence.counterexample import of_record, read_counterexamples
 from qeval.exit_codes import ExitCode
 from qeval.prompts.labels import strategy_label
 from qeval.redaction import redact_override
@@ -33,10 +34,19 @@ MEASURES = {
     "syntax_pass": "syntax",
 }
 LONG = {HEADLINE: "execution accuracy", "syntax_pass": "syntax pass"}
+LAYERS = {
+    "failure": "failing to run",
+    "base": "base",
+    "instances": "variants",
+    "judge": "judge",
+    "unscored": "nobody (the judge gave no label)",
+    "review": "review",
+}
 LEVELS = ("easy", "medium", "hard")
 TOP_FAILURES = 6
 LISTED_FOLDERS = 4
 SHOWN_ERRORS = 3
+SHOWN_COUNTEREXAMPLES = 3
 ERROR_LENGTH = 300  # characters of a reason
 
 Column = tuple[str, Callable[["CellResult"], str]]
@@ -107,11 +117,21 @@ def _further(cell: "CellResult") -> list[str]:
             f"{metrics.overall[HEADLINE].value:.3f} after; "
             f"{asked_again.numerator:.0f} of {asked_again.denominator} were asked again"
         )
+    refuted = metrics.behaviour.get("refuted_share")
+    if refuted is not None and refuted.numerator:
+        lines.append(
+            f"refuted on variants: {refuted.numerator:.0f} of {refuted.denominator} that base "
+            f"accepted ({refuted.value:.3f}, 95 % interval {refuted.low:.2f} to {refuted.high:.2f})"
+        )
     copies = metrics.behaviour.get("copy_rate")
     if copies is not None and copies.numerator:
         lines.append(
             f"copied from examples: {copies.numerator:.0f} of {copies.denominator} answers"
         )
+    if len(metrics.layers) > 1:
+        order = [layer for layer in LAYERS if layer in metrics.layers]
+        told = ", ".join(f"{LAYERS[layer]} {metrics.layers[layer]}" for layer in order)
+        lines.append(f"decided by: {told}")
     return lines
 
 
@@ -173,6 +193,7 @@ FURTHER = {
     "pass_at_3": "pass@3",
     "pass_at_5": "pass@5",
     "pass_at_10": "pass@10",
+    "refuted_share": "refuted",
     "repaired": "asked again",
     "copy_rate": "copied",
 }
@@ -264,8 +285,25 @@ def _print_failures(console: "Console", cells: Sequence["CellResult"]) -> None:
     console.print(f"failures: {text}", markup=False)
     if detail:
         console.print(f"  of kind: {', '.join(detail)}", markup=False)
-    for line in _first_errors(cells):
+    for line in (*_counterexamples(cells), *_first_errors(cells)):
         console.print(line, markup=False, soft_wrap=True)
+
+
+def _counterexamples(cells: Sequence["CellResult"]) -> Iterator[str]:
+    """The predictions that fewest rows refute, and how to see these rows."""
+    found = []
+    for cell in cells:
+        if cell.metrics.verdicts.get(Verdict.REFUTED):
+            known = read_counterexamples(cell.folder)
+            pairs = ((record, of_record(record, known)) for record in cell.records)
+            found += [
+                (one.rows, str(_near(cell.folder)), record.case_id, one)
+                for record, one in pairs
+                if one is not None and one.cut and record.verdict is Verdict.REFUTED
+            ]
+    for rows, folder, case, one in sorted(found, key=lambda f: f[:3])[:SHOWN_COUNTEREXAMPLES]:
+        size = "1 row" if rows == 1 else f"{rows} rows"
+        yield f"  {case} is refuted by {size} of {one.instance}: qeval explain {folder} {case}"
 
 
 def _first_errors(cells: Sequence["CellResult"]) -> Iterator[str]:

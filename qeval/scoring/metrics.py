@@ -76,13 +76,14 @@ class CellMetrics:
 
     `stability` (agreement and pass@k) is empty with one repeat, `before_repair` (the metrics of the
     first answers alone) where no error went back; `behaviour` holds `copy_rate`, the share of
-    answers to prompts with examples that carry something out of them, and `repaired`, the share of
-    answers that were asked again.
+    answers to prompts with examples that carry something out of them, `repaired`, the share of
+    answers that were asked again, and `refuted_share`, the share of those right on base that a
+    variant refuted (where variants were run).
 
     `judgements` counts what a judge said (labels; `failed`, `split`, `contradicted`; what came of
     its row sets as `claim_…`), `layers` which layer decided how many records: `failure` (nothing
     executed), `base`, `instances` (the variants), `judge`, `unscored` (asked, without a label),
-    `review`. Both are empty without a judge or reviews.
+    `review`. Both are empty without a judge or reviews, `layers` only if no variant was run either.
 
     `cases` are the case ids that were counted, `records` the counted records; `verdicts` counts
     all records. `by_repeat` is empty with one repeat. `variants` and `judged` say what was run.
@@ -161,6 +162,11 @@ def is_robust(record: Record) -> bool:
     return record.verdict is Verdict.CORRECT
 
 
+def is_refuted(record: Record) -> bool:
+    """Right on the base instance and wrong on another, whatever a judge or reviewer made of it."""
+    return is_right(record) and any(o.verdict is not Verdict.CORRECT for o in record.outcomes[1:])
+
+
 def is_equivalent(record: Record) -> bool:
     """Robust, or judged or reviewed as another right reading of the question."""
     return record.verdict in (Verdict.CORRECT, Verdict.EQUIVALENT)
@@ -231,11 +237,11 @@ def cell_metrics(
             if any(record.rounds for record in counted)
             else {}
         ),
-        behaviour=_behaviour(counted),
+        behaviour=_behaviour(counted, variants),
         verdicts={str(v): sum(r.verdict is v for r in records) for v in Verdict},
         kinds=dict(sorted(Counter(r.kind for r in records if r.kind).items())),
         judgements=_judgements(records),
-        layers=_layers(counted),
+        layers=_layers(counted, variants),
         cases=len({record.case_id for record in counted}),
         records=len(counted),
         variants=variants,
@@ -269,8 +275,9 @@ def _first_answer(record: Record) -> Record:
     return replace(record, verdict=record.first_verdict, outcomes=())
 
 
-def _behaviour(records: Sequence[Record]) -> Metrics:
+def _behaviour(records: Sequence[Record], variants: int) -> Metrics:
     found: dict[str, tuple[list[Record], Callable[[Record], bool]]] = {
+        "refuted_share": ([r for r in records if variants and is_right(r)], is_refuted),
         "copy_rate": ([r for r in records if r.examples], lambda r: bool(r.copied)),
         "repaired": ([r for r in records if r.rounds], lambda r: len(r.rounds) > 1),
     }
@@ -293,8 +300,9 @@ def _judgements(records: Sequence[Record]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def _layers(records: Sequence[Record]) -> dict[str, int]:
-    if not any(record.judgement is not None or record.review for record in records):
+def _layers(records: Sequence[Record], variants: int) -> dict[str, int]:
+    looked_at = any(record.judgement is not None or record.review for record in records)
+    if not variants and not looked_at:
         return {}
     return dict(sorted(Counter(map(_layer, records)).items()))
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from qeval.equivalence.counterexample import COUNTEREXAMPLES
 from qeval.errors import InputError
 from qeval.journal import JOURNAL
 from qeval.prompts.labels import strategy_label
@@ -103,6 +104,8 @@ def read_cell(folder: Path) -> LoggedCell:
         raise InputError(f"{path} is damaged ({error}); `qeval rescore` writes it again") from None
     digest = hashlib.sha256(FORMAT.encode() + text)
     digest.update((folder / JOURNAL).read_bytes())
+    if (folder / COUNTEREXAMPLES).is_file():
+        digest.update((folder / COUNTEREXAMPLES).read_bytes())
     return LoggedCell(folder, header, records, summary, digest.hexdigest()[:32])
 
 
@@ -178,6 +181,7 @@ def _shares(measured: Mapping[str, Any]) -> dict[str, Any]:
 
 def _counts(measured: Mapping[str, Any]) -> dict[str, Any]:
     found = {f"verdict/{verdict}": n for verdict, n in measured.get("verdicts", {}).items()}
+    found |= {f"layer/{layer}": n for layer, n in measured.get("layers", {}).items()}
     found["cases"] = measured.get("cases")
     tokens = measured.get("tokens", {})
     both = found["tokens/prompt"], found["tokens/completion"] = (

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from qeval.equivalence.counterexample import Counterexample, of_record
 from qeval.record import Record
 
 COLUMNS = (
@@ -16,19 +17,28 @@ COLUMNS = (
     "gold",
     "message",
     "difference",
+    "counterexample",
     "difficulty",
     "tags",
 )
 CELL_LIMIT = 4000  # characters; whole answers are in records.jsonl
 PAGE_LIMIT = 500  # cases on the page; a browser should still open it
 
-
-def table(records: Sequence[Record]) -> dict[str, list[Any]]:
-    """`{"columns": […], "data": [[…], …]}`, the form in which MLflow shows and compares tables."""
-    return {"columns": list(COLUMNS), "data": [_row(record) for record in records]}
+_NONE: Mapping[str, Counterexample] = {}
 
 
-def _row(record: Record) -> list[str]:
+def table(
+    records: Sequence[Record], known: Mapping[str, Counterexample] = _NONE
+) -> dict[str, list[Any]]:
+    """`{"columns": […], "data": [[…], …]}`, the form in which MLflow shows and compares tables.
+
+    `known` are the cell's counterexamples by key.
+    """
+    return {"columns": list(COLUMNS), "data": [_row(record, known) for record in records]}
+
+
+def _row(record: Record, known: Mapping[str, Counterexample]) -> list[str]:
+    found = of_record(record, known)
     return [
         record.case_id + (f" #{record.repeat + 1}" if record.repeat else ""),
         verdict_text(record),
@@ -37,6 +47,7 @@ def _row(record: Record) -> list[str]:
         cut(record.gold),
         cut(message(record)),
         cut(difference_text(record)),
+        "" if found is None else cut(counterexample_text(found)),
         record.difficulty,
         ", ".join(record.tags),
     ]
@@ -68,6 +79,13 @@ def difference_text(record: Record) -> str:
             where = "" if outcome.instance == "base" else f"on {outcome.instance}\n"
             return where + "\n".join(_facts(outcome.difference))
     return ""
+
+
+def counterexample_text(found: Counterexample) -> str:
+    """The few rows on which prediction and gold differ, and how they differ there."""
+    if found.difference is None:
+        return f"{found.text()}\n{found.message}" if found.message else found.text()
+    return "\n".join([found.text(), *_facts(found.difference)])
 
 
 def _facts(difference: Mapping[str, Any]) -> list[str]:
@@ -149,6 +167,8 @@ def _article(row: Mapping[str, str]) -> str:
         parts.append(f'<p class="message">{text["message"]}</p>')
     if text["difference"]:
         parts.append(f"<h3>rows that differ</h3><pre>{text['difference']}</pre>")
+    if text["counterexample"]:
+        parts.append(f"<h3>counterexample</h3><pre>{text['counterexample']}</pre>")
     return "<article>" + "\n".join(parts) + "</article>"
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import unquote, urlsplit
 
+from qeval.equivalence.counterexample import COUNTEREXAMPLES, read_counterexamples
 from qeval.tracking import failures, overview
 from qeval.tracking.cell import LoggedCell, metrics, parameters, read_cell, tags
 from qeval.tracking.overview import CellRun
@@ -215,7 +216,7 @@ class Runs:
 
 def _cell_files(cell: LoggedCell) -> dict[str, "str | Path"]:
     title = f"{cell.name}: failed queries ({cell.choices['engine']})"
-    table = failures.table(cell.failed)
+    table = failures.table(cell.failed, read_counterexamples(cell.folder))
     files: dict[str, str | Path] = {
         "failed_queries.html": failures.page(title, table["data"], len(cell.records)),
         "failed_queries.json": json.dumps(table, ensure_ascii=False),
@@ -225,6 +226,7 @@ def _cell_files(cell: LoggedCell) -> dict[str, "str | Path"]:
         ("summary.json", "summary.json"),
         ("prompts.jsonl", "prompts.jsonl"),
         ("journal.jsonl", "records.jsonl"),
+        (COUNTEREXAMPLES, COUNTEREXAMPLES),
     ):
         if (cell.folder / source).is_file():
             files[name] = cell.folder / source

@@ -183,7 +183,27 @@ def test_weights_are_checked(weights: dict[str, float], message: str) -> None:
 
 
 def test_default_settings_are_the_policys_own() -> None:
-    known = {k: v for k, v in SETTINGS.items() if k not in ("weights", "variants")}
+    ours = ("weights", "variants", "counterexamples", "counterexample_s")
+    known = {k: v for k, v in SETTINGS.items() if k not in ours}
     assert Policy(**known) == Policy()
     check_weights(WEIGHTS)
     assert WEIGHTS == {"syntax_pass": 0.2, "execution_accuracy": 0.5, "semantic_equivalence": 0.3}
+
+
+def test_refuted_are_counted_among_those_that_base_accepted() -> None:
+    """Whatever a judge or a reviewer made of them; and only where variants were run."""
+    two = (outcome(Verdict.CORRECT), outcome(Verdict.WRONG_RESULT, "variant-1"))
+    records = [
+        record(Verdict.CORRECT, "a", outcomes=(two[0], outcome(Verdict.CORRECT, "variant-1"))),
+        record(Verdict.REFUTED, "b", outcomes=two),
+        record(Verdict.EQUIVALENT, "c", outcomes=two, review="equivalent"),
+        record(Verdict.WRONG_RESULT, "d"),
+        record(Verdict.NO_QUERY, "e"),
+    ]
+    found = cell_metrics(records, WEIGHTS, variants=1)
+    share = found.behaviour["refuted_share"]
+    assert (share.numerator, share.denominator) == (2, 3)
+    assert found.layers == {"base": 1, "failure": 1, "instances": 2, "review": 1}
+    assert "refuted_share" not in cell_metrics(records, WEIGHTS).behaviour
+    assert cell_metrics(records[:1], WEIGHTS).layers == {}
+    assert "refuted_share" not in cell_metrics([records[3]], WEIGHTS, variants=1).behaviour

@@ -7,7 +7,9 @@ python benchmarks/bench_strategies.py resume [lang=sql,cypher,typeql]
 """
 
 import json
+import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -157,8 +159,13 @@ def grid(words: list[str], folder: Path) -> None:
     process = _start(words, folder)
     process.wait()
     seconds = time.perf_counter() - started
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
     found = _records(folder)
     print(f"{len(found):,} generations in {seconds:.1f} s wall, exit status {process.returncode}")
+    print(
+        f"{used.ru_utime + used.ru_stime:.1f} s of processor time by qeval and MLflow's process "
+        f"(servers apart); load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+    )
     print(f"{_runs(folder)} cell runs in MLflow")
 
 

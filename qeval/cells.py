@@ -17,6 +17,7 @@ from qeval.equivalence.counterexample import Which
 from qeval.errors import InputError, did_you_mean
 from qeval.languages.base import Language
 from qeval.models.base import Model
+from qeval.models.labels import model_label
 from qeval.prompts.base import PromptStrategy
 from qeval.redaction import redact
 from qeval.scoring.metrics import check_weights
@@ -265,6 +266,7 @@ def _name(values: Mapping[str, Any]) -> str:
         values[group].get("name", group)
         for group in ("model", "language", "prompt_strategy", "difficulty")
     ]
+    parts[0] = model_label(values["model"])
     if "_target_" in values["judge"]:
         parts.append(values["judge"].get("name", "judge"))
     if values["suite"]["name"] != "ecommerce":

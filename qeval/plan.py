@@ -9,6 +9,7 @@ from qeval.judge.planning import JudgePlan, plan_judge
 from qeval.models.base import Request
 from qeval.models.budget import price_per_call
 from qeval.models.cache import CachedModel, request_key
+from qeval.models.labels import model_label
 from qeval.models.tokens import answer_tokens_of, counter
 from qeval.prompts.base import FollowsUp
 from qeval.prompts.budget import check_window, measure, warning
@@ -94,6 +95,7 @@ def plan_cell(cell: Cell) -> CellPlan:
 def _name(cell: Cell) -> str:
     config = cell.composed
     named = [str(config[group].get("name", "")) for group in ("model", "language", "difficulty")]
+    named[0] = model_label(config["model"])
     judge = [] if cell.judge is None else [f"judge {cell.judge.name}"]
     return " · ".join([*named[:2], strategy_label(config["prompt_strategy"]), *named[2:], *judge])
 

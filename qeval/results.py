@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from qeval.errors import IncompleteError
 from qeval.exit_codes import ExitCode
 from qeval.judge.cards import Trust, trust_of
+from qeval.models.labels import model_label
 from qeval.record import Record
 from qeval.review.standing import read_reviewed
 from qeval.scoring.metrics import UNCALIBRATED, CellMetrics, cell_metrics
@@ -79,6 +80,7 @@ class SweepResult:
                 group: config[group].get("name")
                 for group in ("model", "language", "prompt_strategy", "difficulty", "suite")
             }
+            chosen["model"] = model_label(config["model"])
             for record in cell.records:
                 values = record.to_json()
                 values.pop("outcomes")

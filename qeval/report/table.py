@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from qeval.equivalence.counterexample import of_record, read_counterexamples
 from qeval.exit_codes import ExitCode
+from qeval.models.labels import model_label
 from qeval.prompts.labels import strategy_label
 from qeval.redaction import redact_override
 from qeval.report.reference import account, figure
@@ -349,6 +350,9 @@ def _choices(cell: "CellResult") -> dict[str, str]:
     for group in CHOICES:
         value = config.get(group, "")
         named[group] = str(value.get("name", "")) if isinstance(value, Mapping) else str(value)
+    model = config.get("model")
+    if isinstance(model, Mapping):
+        named["model"] = model_label(model)
     strategy = config.get("prompt_strategy")
     if isinstance(strategy, Mapping):
         named["prompt_strategy"] = strategy_label(strategy)

@@ -13,6 +13,7 @@ from typing import Any
 from qeval.equivalence.counterexample import COUNTEREXAMPLES
 from qeval.errors import InputError
 from qeval.journal import JOURNAL
+from qeval.models.labels import model_label
 from qeval.prompts.labels import strategy_label
 from qeval.record import Record
 from qeval.review.standing import read_reviewed
@@ -60,7 +61,7 @@ class LoggedCell:
         for group in GROUPS:
             value = config.get(group)
             if isinstance(value, Mapping):
-                value = value.get("name")
+                value = model_label(value) if group == "model" else value.get("name")
             if value is not None:
                 named[group] = str(value)
         named["engine"] = str(self.header.get("engine", named.get("engine", "")))

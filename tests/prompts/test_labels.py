@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from qeval.cells import build_cell
 from qeval.configuration import compose, plain
+from qeval.models.labels import model_label
 from qeval.prompts.labels import strategy_label
 from qeval.report.reference import account, figure
 from qeval.suites import load_suite
@@ -66,3 +68,15 @@ def test_published_figures_are_shown_only_where_they_belong() -> None:
 
 def test_no_example_gives_any_case_away() -> None:
     assert list(leaks(load_suite("ecommerce"), 0.75)) == []
+
+
+def test_a_server_of_ones_own_is_called_by_its_models_name() -> None:
+    words = ["model=openai_compatible", "model.base_url=http://x/v1"]
+    labels = []
+    for name in ("qwen3:8b", "org/llama"):
+        cell = build_cell(compose([*words, f"model.id={name}"]))
+        labels.append((model_label(cell.composed["model"]), cell.name))
+    assert [label for label, _ in labels] == ["qwen3:8b", "org/llama"]
+    assert labels[0][1].startswith("qwen3_8b-sql-")
+    assert labels[1][1].startswith("org_llama-sql-")
+    assert model_label(compose(["model=gpt4"])["model"]) == "gpt4"

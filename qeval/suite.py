@@ -18,7 +18,8 @@ class Case:
     """One question with a gold per language and the declared shape of its answer.
 
     `question` and `gold` are keyed by question language (`en`, `zh`) and query language.
-    `scope` lists, per language, the tables/labels/types that the gold needs. `pattern` is the one
+    `scope` lists, per language, the tables/labels/types that the gold needs; `gold_level` says how
+    hard a gold is where that is two steps off the case's difficulty. `pattern` is the one
     family of questions that the case stands for; `tags` are all patterns and traps in it.
     """
 
@@ -33,6 +34,7 @@ class Case:
     empty_ok: bool = False
     scope: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notes: str = ""
+    gold_level: Mapping[str, Difficulty] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,4 +116,5 @@ class Suite:
     instances: tuple[str, ...] = ("base",)  # names that `instance` knows
     question_languages: tuple[str, ...] = ("en",)  # in which every case is asked
     # By question language: what the schema's identifiers are called in it, for schema linking.
+    check_difficulty: bool = False  # whether labels must be what the golds say
     glossary: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)

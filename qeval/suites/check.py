@@ -15,6 +15,7 @@ from qeval.scoring.spec import AnswerSpec, Policy
 from qeval.scoring.table import Table
 from qeval.suite import Case, Example, Instance, Suite
 from qeval.suites.conformance import query_faults, table_faults
+from qeval.suites.difficulty import mislabelled
 
 _KEY_LENGTH = 60
 _MIXED = "_mixed"
@@ -148,6 +149,10 @@ class _Gate:
                     self._add(entry, language, "", error.kind, error.message)
                 for kind, message in query_faults(query, entry.answer):
                     self._add(entry, language, "", kind, message)
+        if self.suite.check_difficulty:
+            for case, language, message in mislabelled(self.suite):
+                if language in self.benches:
+                    self.problems.append(Problem(case, language, "", "difficulty", message))
 
     def check_instance(self, name: str) -> None:
         """Execute every gold on the instance and on its shuffled load, and compare the tables."""

@@ -81,6 +81,7 @@ def load_suite(which: str | Path | Mapping[str, Any], *, fresh: bool = False) ->
         schema_text=prompt_schemas,
         instances=tuple(head["instances"]),
         question_languages=tuple(head.get("question_languages", ("en",))),
+        check_difficulty=head.get("check_difficulty", False),
         glossary=glossary,
     )
 
@@ -161,6 +162,7 @@ def _case(data: Mapping[str, Any]) -> Case:
         empty_ok=data.get("empty_ok", False),
         scope={language: tuple(names) for language, names in data.get("scope", {}).items()},
         notes=data.get("notes", ""),
+        gold_level=data.get("gold_level", {}),
     )
 
 

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from qeval.suite import Case, Example
 from qeval.suites import load_suite
+from qeval.suites.difficulty import computed, mislabelled, shape
 
 SUITE = load_suite("ecommerce")
 ENTRIES: tuple[Case | Example, ...] = (*SUITE.cases, *SUITE.examples)
@@ -40,20 +41,19 @@ def by_id(entry: Case | Example) -> str:
     return entry.id
 
 
-def shape(query: str) -> tuple[int, bool]:
-    """(joins, whether anything is nested) of a SQL query."""
-    tree = sqlglot.parse_one(query, read="postgres")
-    nested = len(list(tree.find_all(exp.Select))) > 1 or tree.find(exp.Window) is not None
-    return len(list(tree.find_all(exp.Join))), nested
-
-
 @pytest.mark.parametrize("case", SUITE.cases, ids=by_id)
 def test_the_difficulty_follows_from_the_gold(case: Case) -> None:
-    """easy: one table; medium: joins, nothing nested; hard: something nested."""
-    joins, nested = shape(case.gold["sql"])
-    expected = "hard" if nested else "medium" if joins else "easy"
-    assert case.difficulty == expected
-    assert case.difficulty != "medium" or 2 <= joins <= 3
+    """easy: one table; medium: two or three joins, nothing nested; hard: something nested."""
+    found = shape("sql", case.gold["sql"])
+    assert found is not None
+    assert case.difficulty == computed(case) == found.level
+    assert case.difficulty != "medium" or 2 <= found.steps <= 3
+
+
+def test_no_gold_is_two_steps_off_its_label_undeclared() -> None:
+    assert SUITE.check_difficulty
+    assert list(mislabelled(SUITE)) == []
+    assert sum(len(case.gold_level) for case in SUITE.cases) == 6
 
 
 @pytest.mark.parametrize("case", SUITE.cases, ids=by_id)

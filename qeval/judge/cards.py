@@ -168,8 +168,8 @@ def pairs_digest(folder: Path, suite: "Suite", language: str) -> str | None:
 def trust_of(judge: Judge, runs_dir: Path, suite: "Suite", folder: Path, language: str) -> Trust:
     """Hold a judge's card against its limit; a card of other pairs than today's says nothing.
 
-    `folder` is the suite's. A suite without pairs of its own is served by the entry on the
-    built-in suite's. Raises `InputError` for a damaged card.
+    `folder` is the suite's. A suite on which it was never calibrated and that has no pairs of its
+    own is served by the entry on the built-in suite's. Raises `InputError` for a damaged card.
     """
     from qeval.suites import load_suite
     from qeval.suites.loader import suite_folder
@@ -177,19 +177,22 @@ def trust_of(judge: Judge, runs_dir: Path, suite: "Suite", folder: Path, languag
     identity = digest_of(judge)
     if judge.max_false_accept >= 1:
         return Trust(judge.name, identity, accepted=True, why="no limit: judge.max_false_accept=1")
-    asked = f"qeval judge calibrate judge={judge.name} lang={language}"
+    asked = f"qeval judge calibrate judge={judge.name} lang={language}, with the same settings"
     # Cells that are scored again stand one folder below those that they came from.
     card = read_card(runs_dir, identity) or read_card(runs_dir.absolute().parent, identity)
-    digest = pairs_digest(folder, suite, language)
-    whose, belongs = suite.name, digest
-    if digest is None:
+    whose, belongs = suite.name, pairs_digest(folder, suite, language)
+    entry = None if card is None else card.entry(whose, language)
+    if belongs is None and entry is None:
         whose = BUILT_IN
         belongs = pairs_digest(suite_folder(BUILT_IN), load_suite(BUILT_IN), language)
-    entry = None if card is None else card.entry(whose, language)
+        entry = None if card is None else card.entry(whose, language)
     if entry is None:
         return Trust(judge.name, identity, accepted=False, why=f"it has no card: {asked}")
-    if entry.pairs != belongs:
+    if entry.pairs != (belongs or ""):
         why = f"its card is on other pairs than {whose} has now: {asked}"
+        return Trust(judge.name, identity, accepted=False, why=why, entry=entry)
+    if entry.failed:
+        why = f"{entry.failed} pairs of its card could not be asked about: {asked}"
         return Trust(judge.name, identity, accepted=False, why=why, entry=entry)
     found = entry.in_runs.false_accept
     if found is None:

@@ -13,6 +13,7 @@ from qeval.exit_codes import ExitCode
 from qeval.models.labels import model_label
 from qeval.prompts.labels import strategy_label
 from qeval.redaction import redact_override
+from qeval.report.judging import judging
 from qeval.report.reference import account, figure
 from qeval.scoring.verdict import Verdict
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from qeval.results import CellResult, SweepResult
     from qeval.scoring.metrics import Metrics
 
-CHOICES = ("model", "language", "prompt_strategy", "difficulty", "suite", "engine")
+CHOICES = ("model", "language", "prompt_strategy", "difficulty", "judge", "suite", "engine")
 HEADLINE = "execution_accuracy"
 MEASURES = {
     HEADLINE: "accuracy",
@@ -31,6 +32,8 @@ MEASURES = {
     "robust_accuracy": "robust",
     "semantic_equivalence": "semantic",
     "composite": "composite",
+    "semantic_equivalence_uncalibrated": "semantic (uncalibrated)",
+    "composite_uncalibrated": "composite (uncalibrated)",
     "valid": "valid",
     "syntax_pass": "syntax",
 }
@@ -65,6 +68,8 @@ def print_results(result: "SweepResult", console: "Console | None" = None) -> No
         _print_cell(console, result.cells[0])
     elif result.cells:
         _print_grid(console, result.cells)
+    for line in judging(result.cells):
+        console.print(line, markup=False, soft_wrap=True)
     _print_failures(console, result.cells)
     _print_places(console, result)
     for note in result.notes:
@@ -85,7 +90,8 @@ def _print_cell(console: "Console", cell: "CellResult") -> None:
     for name in ("", "all", "95 % interval", *(levels if len(levels) > 1 else ())):
         grid.add_column(name, justify="left" if not name else "right")
     for metric, short in MEASURES.items():
-        if metric not in cell.metrics.overall and metric in ("composite", "semantic_equivalence"):
+        judged = metric.startswith(("composite", "semantic_equivalence"))
+        if judged and metric not in cell.metrics.overall:
             continue
         row = [LONG.get(metric, short), _share(cell.metrics.overall, metric, absent)]
         row.append(_interval(cell.metrics.overall, metric, absent))
@@ -350,6 +356,8 @@ def _choices(cell: "CellResult") -> dict[str, str]:
     for group in CHOICES:
         value = config.get(group, "")
         named[group] = str(value.get("name", "")) if isinstance(value, Mapping) else str(value)
+    if named["judge"] == "none":
+        named["judge"] = ""
     model = config.get("model")
     if isinstance(model, Mapping):
         named["model"] = model_label(model)

@@ -143,6 +143,17 @@ def tags(cell: LoggedCell, sweep: str) -> dict[str, str]:
         "qeval.version": str(versions.get("qeval", "")),
         "cost": "unknown" if usd is None else f"${usd:.4f}" if usd else "$0",
         "complete": "yes" if cell.complete else "no",
+        **_judge_tags(cell.summary.get("judge")),
+    }
+
+
+def _judge_tags(judge: Mapping[str, Any] | None) -> dict[str, str]:
+    if not judge:
+        return {}
+    return {
+        "judge.identity": str(judge.get("identity", "")),
+        "judge.calibrated": "yes" if judge.get("accepted") else "no",
+        "judge.card": str(judge.get("why", "")),
     }
 
 
@@ -156,8 +167,24 @@ def metrics(cell: LoggedCell) -> dict[str, float]:
     """
     measured = cell.summary.get("metrics", {})
     found = {**_shares(measured), **_counts(measured), "records": len(cell.records)}
+    found |= _card(cell.summary.get("judge") or {})
     # People read these numbers in a browser; summary.json has every digit.
     return {_name(n): round(float(value), 6) for n, value in found.items() if value is not None}
+
+
+def _card(judge: Mapping[str, Any]) -> dict[str, Any]:
+    """What calibration found of the judge that the scores rest on."""
+    card = judge.get("card") or {}
+    parts = {
+        "false_accept": card.get("in_runs", {}).get("false_accept"),
+        "chain_false_accept": card.get("chain", {}).get("false_accept"),
+        "false_refuse": card.get("alone", {}).get("false_refuse"),
+        "kappa": card.get("alone", {}).get("kappa"),
+    }
+    found: dict[str, Any] = {}
+    for name, numbers in parts.items():
+        found.update(_metric(f"judge_card/{name}", numbers))
+    return found
 
 
 def _shares(measured: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,6 +210,7 @@ def _shares(measured: Mapping[str, Any]) -> dict[str, Any]:
 def _counts(measured: Mapping[str, Any]) -> dict[str, Any]:
     found = {f"verdict/{verdict}": n for verdict, n in measured.get("verdicts", {}).items()}
     found |= {f"layer/{layer}": n for layer, n in measured.get("layers", {}).items()}
+    found |= {f"judge/{said}": n for said, n in measured.get("judgements", {}).items()}
     found["cases"] = measured.get("cases")
     tokens = measured.get("tokens", {})
     both = found["tokens/prompt"], found["tokens/completion"] = (

@@ -1,0 +1,351 @@
+"""Calibration: what a judge's card says of good and bad judges, and what it lets their word do."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import pytest
+import yaml
+
+from qeval.cells import compose
+from qeval.commands.judge import main
+from qeval.errors import InputError
+from qeval.exit_codes import ExitCode
+from qeval.journal import read_journal
+from qeval.judge.base import Judgement, Vote
+from qeval.judge.cards import Card, read_card
+from qeval.judge.figures import Figures, Judged, figures
+from qeval.record import Record
+from qeval.review.decisions import Decision, append, item_key
+from qeval.sweep import evaluate_cells
+from tests.judge.disputes import judge
+
+COMPANY = Path(__file__).parents[1] / "prompts" / "company"
+GOLDS = {
+    f"co-{salary}": f"match $e isa employee, has name $name, has salary $s; $s >= {salary};"
+    " select $name;"
+    for salary in (900, 1500, 2500, 3000)
+}
+Calibrate = Callable[..., ExitCode]
+
+
+def case(name: str, gold: str) -> dict[str, Any]:
+    salary = name.partition("-")[2]
+    return {
+        "id": name,
+        "difficulty": "easy",
+        "question": {"en": f"Which employees earn at least {salary}?"},
+        "gold": {"typeql": gold},
+        "answer": {"columns": [{"name": "name", "type": "string"}]},
+    }
+
+
+def pairs() -> list[dict[str, str]]:
+    """Per gold an equivalent query and two different ones, of which base tells one."""
+    found = []
+    for name, gold in GOLDS.items():
+        salary = int(name.partition("-")[2])
+        texts = {
+            "same": ("equivalent", gold.replace(f">= {salary}", f"> {salary - 1}")),
+            "strict": ("different", gold.replace(">=", ">")),
+            "wider": ("different", gold.replace(f">= {salary}", f">= {salary - 7}")),
+        }
+        for kind, (label, query) in texts.items():
+            found.append({"id": f"{name}-{kind}", "case": name, "label": label, "query": query})
+    return found
+
+
+@pytest.fixture(scope="module")
+def company(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A suite of four cases with pairs of its own and a second instance."""
+    folder = copytree(COMPANY, tmp_path_factory.mktemp("suite") / "company")
+    suite = yaml.safe_load((folder / "suite.yaml").read_text())
+    suite["languages"] = {"typeql": suite["languages"]["typeql"]}
+    suite["instances"]["variant-1"] = {"folder": "more"}
+    (folder / "suite.yaml").write_text(yaml.safe_dump(suite))
+    cases = [case(name, gold) for name, gold in GOLDS.items()]
+    (folder / "cases.yaml").write_text(yaml.safe_dump({"cases": cases}))
+    (folder / "more").mkdir()
+    (folder / "more" / "departments.csv").write_text((folder / "departments.csv").read_text())
+    others = [f"{n},E{n},1,,{n - 5},,2024-01-01T09:00:00" for n in (900, 1500, 2500, 3000)]
+    lines = [(folder / "employees.csv").read_text().strip(), *others]
+    (folder / "more" / "employees.csv").write_text("\n".join(lines) + "\n")
+    (folder / "calibration").mkdir()
+    (folder / "calibration" / "typeql.yaml").write_text(yaml.safe_dump({"pairs": pairs()}))
+    return folder
+
+
+@pytest.fixture
+def calibrate(company: Path, tmp_path: Path) -> Calibrate:
+    """Run `qeval judge calibrate` on the company's pairs."""
+
+    def run(behaviour: str, *words: str, action: str = "calibrate") -> ExitCode:
+        return ExitCode(
+            main(
+                [action, "judge=mock", f"judge.behaviour={behaviour}", "lang=typeql",
+                 f"suite.path={company}", f"runs_dir={tmp_path}", "workers=2", *words]
+            )
+        )  # fmt: skip
+
+    return run
+
+
+def card(runs: Path, behaviour: str) -> Card:
+    from qeval.judge.base import digest_of
+
+    found = read_card(runs, digest_of(judge(f"judge.behaviour={behaviour}")))
+    assert found is not None
+    return found
+
+
+def numbers(found: Figures, name: str) -> tuple[float, int]:
+    value = getattr(found, name)
+    return value.numerator, value.denominator
+
+
+def test_a_card_tells_the_judges_word_alone_in_runs_and_behind_the_instances(
+    calibrate: Calibrate, tmp_path: Path
+) -> None:
+    assert calibrate("yes") is ExitCode.MISSED
+    (entry,) = card(tmp_path, "yes").entries
+    # Base tells "strict" from the gold and variant-1 "wider": the instances alone are right.
+    assert numbers(entry.instances, "accuracy") == (12, 12)
+    assert numbers(entry.alone, "false_accept") == (8, 8)
+    assert numbers(entry.alone, "false_refuse") == (0, 4)
+    assert numbers(entry.in_runs, "false_accept") == (8, 8)
+    assert entry.in_runs.false_refuse is None
+    assert numbers(entry.chain, "false_accept") == (8, 8)
+    assert entry.alone.kappa is not None
+    assert entry.alone.kappa.value == pytest.approx(0)
+    assert entry.in_runs.false_accept is not None
+    assert entry.in_runs.false_accept.high == 1
+    assert (entry.suite, entry.language, entry.failed) == ("company", "typeql", 0)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "figure", "counts"),
+    [
+        ("no", "false_refuse", [(4, 4), None]),
+        ("garbage", "unscored", [(12, 12), (8, 8)]),
+        ("prose", "unscored", [(12, 12), (8, 8)]),
+        ("refuse", "unscored", [(12, 12), (8, 8)]),
+        ("contradict", "turned", [(12, 12), (8, 8)]),
+        ("contradict", "split", [(12, 12), (8, 8)]),
+        ("same", "contradicted", [(0, 12), (8, 8)]),
+        ("same", "false_accept", [(8, 8), (0, 8)]),
+    ],
+)
+def test_bad_judges_show_up_in_their_cards(
+    calibrate: Calibrate,
+    tmp_path: Path,
+    behaviour: str,
+    figure: str,
+    counts: list[tuple[int, int] | None],
+) -> None:
+    calibrate(behaviour)
+    (entry,) = card(tmp_path, behaviour).entries
+    found = [getattr(part, figure) for part in (entry.alone, entry.in_runs)]
+    assert [value and (value.numerator, value.denominator) for value in found] == counts
+
+
+def test_a_judge_that_times_out_gets_a_card_that_says_so_and_is_refused(
+    calibrate: Calibrate, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert calibrate("timeout") is ExitCode.INCOMPLETE
+    (entry,) = card(tmp_path, "timeout").entries
+    assert (entry.failed, entry.alone.n, entry.in_runs.n) == (12, 0, 0)
+    assert calibrate("timeout", action="card") is ExitCode.MISSED
+    assert "12 pairs of its card could not be asked about" in capsys.readouterr().out
+
+
+def test_row_sets_are_tried_and_counted(calibrate: Calibrate, tmp_path: Path) -> None:
+    # Someone with exactly 1500 tells the queries about 1500 apart, and no others.
+    rows = "judge.row_set=[{table: employees, columns: [salary], rows: [[1500]]}]"
+    calibrate("no", rows)
+    (path,) = tmp_path.glob("judges/*.json")
+    found = json.loads(path.read_text())["entries"][0]["alone"]
+    assert (found["claimed"]["numerator"], found["claimed"]["denominator"]) == (12, 12)
+    # "co-1500-strict" drops that row; "wider" has it as well.
+    assert (found["confirmed"]["numerator"], found["confirmed"]["denominator"]) == (1, 12)
+
+
+def test_what_was_asked_is_not_asked_again(calibrate: Calibrate, tmp_path: Path) -> None:
+    calibrate("no")
+    (asked,) = tmp_path.glob("judges/*.jsonl")
+    before = asked.read_bytes()
+    lines = before.splitlines(keepends=True)
+    assert len(lines) == 20
+    calibrate("no")
+    assert asked.read_bytes() == before
+    asked.write_bytes(b"".join(lines[:5]) + lines[5][:30])  # what a kill leaves
+    calibrate("no")
+    assert sorted(asked.read_bytes().splitlines(keepends=True)) == sorted(lines)
+
+
+def test_a_budget_ends_it_and_more_money_goes_on(calibrate: Calibrate, tmp_path: Path) -> None:
+    paid = "judge.usd_per_call=1"
+    assert calibrate("no", paid, "limits.budget_usd=10", "workers=1") is ExitCode.INCOMPLETE
+    (asked,) = tmp_path.glob("judges/*.jsonl")
+    assert len(asked.read_text().splitlines()) == 3
+    assert calibrate("no", paid, "limits.budget_usd=9", "workers=1") is ExitCode.INCOMPLETE
+    assert len(asked.read_text().splitlines()) == 3
+    calibrate("no", paid, "limits.budget_usd=70")
+    assert len(asked.read_text().splitlines()) == 20
+
+
+WRONG = "match $e isa employee, has name $name, has salary $s; select $name, $s;"
+
+
+def run(company: Path, runs: Path, tmp: Path, *words: str) -> Any:
+    """Evaluate the company's cases with predictions that have a column too many."""
+    answers = tmp / "answers.jsonl"
+    wider = "select $name, $s;"
+    lines = [
+        {"case_id": name, "query": gold.replace("select $name;", wider)}
+        for name, gold in GOLDS.items()
+    ]
+    answers.write_text("\n".join(json.dumps(line) for line in lines))
+    return evaluate_cells(
+        [
+            compose(
+                ["model=replay", f"model.file={answers}", "lang=typeql", f"suite.path={company}",
+                 f"runs_dir={runs}", "tracking=none", "judge=mock",
+                 "prompt_strategy=schema_zero_shot", *words]
+            )
+        ],
+        quiet=True,
+    )  # fmt: skip
+
+
+def test_a_calibrated_judge_makes_headlines_and_no_other_does(
+    company: Path, calibrate: Calibrate, tmp_path: Path
+) -> None:
+    limit = "judge.max_false_accept=0.5"
+    before = run(company, tmp_path, tmp_path, limit).cells[0]
+    assert "semantic_equivalence" not in before.metrics.overall
+    # No false accept among eight pairs of four cases: at most 49 % by Wilson.
+    assert calibrate("columns", limit) is ExitCode.DONE
+    assert calibrate("columns") is ExitCode.MISSED
+    cell = run(company, tmp_path, tmp_path, limit).cells[0]
+    assert cell.key == before.key
+    assert cell.metrics.overall["execution_accuracy"].value == 0
+    assert cell.metrics.overall["semantic_equivalence"].value == 1
+    assert cell.metrics.overall["composite"].value == pytest.approx(0.2 + 0.3)
+    summary = json.loads((cell.folder / "summary.json").read_text())
+    assert summary["judge"]["accepted"] is True
+    assert summary["judge"]["card"]["in_runs"]["false_accept"]["numerator"] == 0
+    strict = run(company, tmp_path, tmp_path).cells[0]
+    assert "semantic_equivalence" not in strict.metrics.overall
+    assert strict.metrics.overall["semantic_equivalence_uncalibrated"].value == 1
+    missed = run(company, tmp_path, tmp_path, "fail_under.semantic_equivalence=0.5")
+    assert missed.exit_code is ExitCode.MISSED
+    assert any("not calibrated" in note for note in missed.notes)
+
+
+def test_a_card_on_other_pairs_than_todays_says_nothing(
+    company: Path, calibrate: Calibrate, tmp_path: Path
+) -> None:
+    limit = "judge.max_false_accept=0.5"
+    assert calibrate("columns", limit) is ExitCode.DONE
+    file = company / "calibration" / "typeql.yaml"
+    text = file.read_text()
+    try:
+        file.write_text(text + "# changed\n")
+        cell = run(company, tmp_path, tmp_path, limit).cells[0]
+    finally:
+        file.write_text(text)
+    assert cell.trust.accepted is False
+    assert "other pairs" in cell.trust.why
+
+
+def test_another_prompt_or_model_is_another_judge(
+    company: Path, calibrate: Calibrate, tmp_path: Path
+) -> None:
+    limit = "judge.max_false_accept=0.5"
+    assert calibrate("columns", limit) is ExitCode.DONE
+    cell = run(company, tmp_path, tmp_path, limit, "judge.votes=1").cells[0]
+    assert cell.trust.accepted is False
+    assert "has no card" in cell.trust.why
+
+
+def test_pairs_of_a_user_and_reviewed_cases_are_added(
+    company: Path, calibrate: Calibrate, tmp_path: Path
+) -> None:
+    mine = tmp_path / "mine.yaml"
+    own = {"id": "mine-1", "case": "co-900", "label": "different", "query": WRONG}
+    mine.write_text(yaml.safe_dump({"pairs": [own]}))
+    cell = run(company, tmp_path, tmp_path).cells[0]
+    _, records = read_journal(cell.folder)
+
+    def decided(record: Record, *, saw_judge: bool) -> Decision:
+        item = item_key(record.question, record.gold, record.query or "")
+        return Decision(item, "company", record.case_id, "typeql", "equivalent", "a", "2025-01-01",
+                        saw_judge=saw_judge)  # fmt: skip
+
+    append(tmp_path, [decided(records[0], saw_judge=False), decided(records[1], saw_judge=True)])
+    calibrate("columns", "--pairs", str(mine))
+    (entry,) = card(tmp_path, "columns").entries
+    assert (entry.extra, entry.reviewed) == (1, 1)
+    assert entry.alone.n == 13
+    # The user's pair has a further column as well, so this judge accepts it.
+    assert numbers(entry.in_runs, "false_accept") == (1, 9)
+    assert numbers(entry.in_runs, "false_refuse") == (0, 1)
+    assert entry.by_origin["user"].n == 13
+
+
+def test_an_equivalent_pair_that_an_instance_tells_apart_is_told(
+    calibrate: Calibrate, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = tmp_path / "mine.yaml"
+    own = {"id": "mine-1", "case": "co-900", "label": "equivalent", "query": WRONG}
+    mine.write_text(yaml.safe_dump({"pairs": [own]}))
+    calibrate("no", "--pairs", str(mine))
+    assert "an instance tells this pair apart" in capsys.readouterr().out
+
+
+def test_wrong_use_is_told(calibrate: Calibrate, tmp_path: Path, company: Path) -> None:
+    with pytest.raises(InputError, match="needs a judge"):
+        main(["calibrate", "judge=none", "lang=typeql", f"runs_dir={tmp_path}"])
+    calibrate("no")
+    (path,) = tmp_path.glob("judges/*.json")
+    path.write_text("{}")
+    with pytest.raises(InputError, match="no judge's card"):
+        calibrate("no", action="card")
+    file = company / "calibration" / "typeql.yaml"
+    text = file.read_text()
+    try:
+        file.unlink()
+        with pytest.raises(InputError, match="--pairs"):
+            calibrate("no")
+    finally:
+        file.write_text(text)
+
+
+def test_figures_of_a_known_table() -> None:
+    def judged(truth: Any, label: Any, n: int) -> list[Judged]:
+        said = Judgement(label, (Vote(label),))
+        return [Judged(f"{truth}{label}{i}", truth, said) for i in range(n)]
+
+    found = figures(
+        [
+            *judged("equivalent", "equivalent", 20),
+            *judged("equivalent", "different", 5),
+            *judged("different", "equivalent", 10),
+            *judged("different", "different", 15),
+            *judged("different", "unscored", 10),
+        ]
+    )
+    assert found.kappa is not None
+    assert found.kappa.value == pytest.approx(0.4)
+    assert found.kappa.n == 50
+    assert numbers(found, "accuracy") == (35, 60)
+    assert numbers(found, "false_accept") == (10, 35)
+    assert numbers(found, "false_refuse") == (5, 25)
+    assert numbers(found, "unscored") == (10, 60)
+    assert found.false_accept is not None
+    # Wilson's interval of 10 of 35.
+    assert found.false_accept.low == pytest.approx(0.1633, abs=1e-4)
+    assert found.false_accept.high == pytest.approx(0.4505, abs=1e-4)
+    assert Figures.from_json(json.loads(json.dumps(found.to_json()))) == found

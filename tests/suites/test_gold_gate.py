@@ -159,14 +159,6 @@ def test_golds_of_two_languages_are_compared(cell: Cell, engine: Engine, tmp_pat
     assert {p.kind for p in found.problems if p.entry == "ex-1"} == set()
 
 
-def test_the_built_in_golds_pass_on_base_and_a_variant(cell: Cell, engine: Engine) -> None:
-    settings = GateSettings(cell.limits, cell.policy, max_seconds=5.0, workers=2)
-    bench = Bench(cell.language, engine)
-    found = check_suite(cell.suite, {"sql": bench}, ["base", "variant-1"], settings)
-    assert found.problems == ()
-    assert len(found.runs) == 2 * 2 * (len(cell.suite.cases) + len(cell.suite.examples))
-
-
 def test_an_example_that_gives_a_case_away_is_told(tmp_path: Path) -> None:
     folder = write_suite(tmp_path / "shelf", ["nothing"])
     examples = folder / "examples.yaml"

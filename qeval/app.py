@@ -41,13 +41,23 @@ def main(argv: Sequence[str] | None = None) -> int:
 
             print(usage(_value_after(words, "--config-dir", "-cd")))  # noqa: T201
             return ExitCode.DONE
-        return _hydra(words)
+        return (_completion if words and words[0] in COMPLETION else _hydra)(words)
     except BrokenPipeError:
         # The reader of our output (head, less) is gone; a second error at exit would be noise.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.DONE
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001
         return explain(error)
+
+
+COMPLETION = ("-sc", "--shell-completion")
+
+
+def _completion(words: list[str]) -> int:
+    from qeval.completion import complete
+
+    _, _, shell = words[1].partition("query=") if len(words) > 1 else ("", "", "")
+    return complete(words, shell, _hydra) if shell else _hydra(words)
 
 
 def _value_after(words: Sequence[str], *flags: str) -> str | None:

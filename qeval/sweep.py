@@ -4,7 +4,6 @@ The main thread is the only writer: workers hand back records, it appends them, 
 either in its journal or not there at all.
 """
 
-import json
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,17 +15,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from qeval.cells import Cell, build_cell, build_engine, cell_key
 from qeval.equivalence.background import Search
-from qeval.errors import InputError, QevalError
+from qeval.errors import QevalError
 from qeval.exit_codes import ExitCode
 from qeval.journal import Journal
-from qeval.judge.asking import judge_problems, out_of_money
-from qeval.models.base import NeedsCases
+from qeval.judge.asking import out_of_money
 from qeval.models.budget import Budget, BudgetReachedError
-from qeval.models.tokens import counter, window_of
 from qeval.pipeline import Answered, Bench, run_case
-from qeval.prompts.budget import WARN_ABOVE, check_window, measure, warning
-from qeval.prompts.labels import strategy_label
-from qeval.prompts.template import rough_tokens
+from qeval.preflight import ASKS_NOBODY, preflight, warnings_of
 from qeval.record import Record
 from qeval.results import CellResult, SweepResult, close_cell, write_summary
 from qeval.settings import check
@@ -105,8 +100,8 @@ def evaluate(cells: Sequence[Cell], *, quiet: bool = False) -> SweepResult:
             stack.callback(cell.model.close)
             if cell.judge is not None:
                 stack.callback(cell.judge.close)
-        _preflight(cells)
-        long_prompts = _long_prompts(cells)
+        preflight(cells)
+        warnings = warnings_of(cells)
         tracker = _construct_tracker(settings)
         stack.callback(tracker.abandon)
         tracker.warm_up()
@@ -115,7 +110,7 @@ def evaluate(cells: Sequence[Cell], *, quiet: bool = False) -> SweepResult:
         budget = _give_budget(settings, opened, runs_dir, stack)
         tracker.open(_sweep_name(opened), [open_cell.folder for open_cell in opened.values()])
         run = _Run(list(opened.values()), stop, tracker, settings, budget, quiet=quiet)
-        run.notes += long_prompts
+        run.notes += warnings
         run.take_fingerprints()
         with _preparing_variants(opened.values()):
             run.work()
@@ -329,7 +324,7 @@ def _preparing_variants(cells: Iterable[_OpenCell]) -> Iterator[None]:
     wanted = {
         (id(cell.bench), cell.bench.instance(cell.cell, name).key): (cell, name)
         for cell in cells
-        if cell.missing and cell.cell.model.identity().get("adapter") not in _ASKS_NOBODY
+        if cell.missing and cell.cell.model.identity().get("adapter") not in ASKS_NOBODY
         for name in cell.cell.instances[1:]
     }
     ended = threading.Event()
@@ -357,54 +352,6 @@ def _missing(open_cell: _OpenCell) -> Iterator[tuple[_OpenCell, Case, int]]:
         for case in open_cell.cell.cases:
             if not open_cell.journal.finished(case.id, repeat):
                 yield open_cell, case, repeat
-
-
-def _preflight(cells: Sequence[Cell]) -> None:
-    """Ask every model for what it lacks and render a prompt a cell; report all trouble at once."""
-    problems = []
-    seen: set[str] = set()
-    for cell in cells:
-        identity = json.dumps(cell.model.identity(), sort_keys=True, default=repr)
-        try:
-            # Only a model whose window is known needs every prompt looked at beforehand.
-            for case in cell.cases if window_of(cell.model) else cell.cases[:1]:
-                prompt = cell.strategy.render(case, cell.suite, cell.language)
-                check_window(cell, case.id, prompt)
-            if identity not in seen:
-                cell.model.preflight()
-            problems += judge_problems(cell.judge, seen)
-            if isinstance(cell.model, NeedsCases):
-                ids = [case.id for case in cell.cases]
-                cell.model.preflight_cases(ids, cell.language.name, cell.repeats)
-        except InputError as error:
-            problems.append(str(error))
-        seen.add(identity)
-    if problems:
-        raise InputError("\n".join(dict.fromkeys(problems)))
-
-
-_ASKS_NOBODY = ("gold", "replay", "mock")
-
-
-def _long_prompts(cells: Sequence[Cell]) -> list[str]:
-    """What to say of cells whose first prompt has more than 2,000 tokens, once a kind of prompt."""
-    said: dict[str, str] = {}
-    for cell in cells:
-        if cell.model.identity().get("adapter") in _ASKS_NOBODY:
-            continue
-        prompt = cell.strategy.render(cell.cases[0], cell.suite, cell.language)
-        kind = f"{cell.language.name} · {strategy_label(cell.composed['prompt_strategy'])}"
-        # The rule of thumb keeps tokenizers out of runs whose prompts are clearly small.
-        if kind in said or rough_tokens(prompt) < WARN_ABOVE * _CLEARLY:
-            continue
-        count = counter(cell.model)
-        found = warning(measure(prompt, count), count)
-        if found:
-            said[kind] = f"prompts of {kind}: {found}"
-    return list(said.values())
-
-
-_CLEARLY = 0.7  # the rule of thumb may be off by so much
 
 
 def _start_engines(cells: Sequence[Cell], stack: ExitStack) -> dict[str, Bench]:

@@ -1,12 +1,12 @@
 """Predictions from a file: evaluate answers that were made elsewhere, without any model."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qeval.errors import InputError
+from qeval.errors import InputError, did_you_mean
 from qeval.models.base import Generation, ModelError, Request, Usage
 
 if TYPE_CHECKING:
@@ -77,6 +77,14 @@ class ReplayModel:
                 "Add them, choose fewer cases (difficulty=…), or set model.missing=empty to count "
                 "them as answers without a query."
             )
+
+    def strangers(self, known: Collection[str]) -> str:
+        """What to say of ids in the file that are none of the suite's cases; empty: all are."""
+        strange = sorted(self._rows.case_ids() - set(known))
+        if not strange:
+            return ""
+        near = did_you_mean(strange[0], known)
+        return f"{self._path}: the suite has no such cases: {_list(strange)}; passed over.{near}"
 
     def _hint(self, case_ids: Sequence[str]) -> str:
         strange = sorted(self._rows.case_ids() - set(case_ids))

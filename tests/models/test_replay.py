@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import qeval as package
 from qeval.errors import InputError
 from qeval.models.base import ModelError
 from tests.models.ask import model, request
@@ -153,3 +154,15 @@ def test_a_thousand_long_predictions_are_read_whole(tmp_path: Path) -> None:
     asked = replay(written(tmp_path / "p.jsonl", *rows))
     assert len(asked.generate(request("c7")).text) == 200_000
     asked.preflight_cases([f"c{n}" for n in range(1000)], "sql", 1)
+
+
+def test_ids_that_no_case_has_are_told(tmp_path: Path) -> None:
+    file = written(
+        tmp_path / "p.jsonl",
+        *({"case_id": f"ec-e{n:02}", "query": "SELECT 1"} for n in (1, 2)),
+        {"case_id": "ec-e3", "query": "SELECT 1"},
+    )
+    words = ["model=replay", f"model.file={file}", "difficulty.ids=[ec-e01]", "tracking=none"]
+    result = package.run([*words, f"runs_dir={tmp_path / 'runs'}"])
+    (told,) = [note for note in result.notes if "no such cases" in note]
+    assert "the suite has no such cases: ec-e3; passed over. Did you mean 'ec-e" in told

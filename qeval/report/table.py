@@ -356,11 +356,11 @@ def _choices(cell: "CellResult") -> dict[str, str]:
     for group in CHOICES:
         value = config.get(group, "")
         named[group] = str(value.get("name", "")) if isinstance(value, Mapping) else str(value)
-    if named["judge"] == "none":
-        named["judge"] = ""
     model = config.get("model")
     if isinstance(model, Mapping):
         named["model"] = model_label(model)
+    if named["judge"] == "none":
+        named["judge"] = ""
     strategy = config.get("prompt_strategy")
     if isinstance(strategy, Mapping):
         named["prompt_strategy"] = strategy_label(strategy)

@@ -14,6 +14,8 @@ from qeval.suites.rewrites import Rewrite
 from qeval.suites.trials import Candidate, Trial, TrialSettings, try_all
 
 _SHARE_OF_MUTANTS = 10  # one equivalent pair in so many is a mutant, the others are rewrites
+_TRIED = 12  # mutants of one gold that are run on the variants
+_TRIED_ON_BASE = 4  # of them that are run on base too
 _SHARE_OF_LUCKY = 2  # one different pair in so many is right on base, if there are as many
 
 
@@ -107,21 +109,22 @@ def build_set(
     Equivalent are rewrites and some of the mutants `declared` so, different are mutants whose
     table differs from the gold's on an instance. The choice is seeded: kinds of rewrites and
     operators of mutants come as evenly as the cases allow, and half of the different pairs are
-    `lucky` ones if there are so many. Mutants that survive all instances without being declared
-    are taken, all of them, as different and decided by none. Mutants that fail are left out: no
-    judge is asked about them. Labels that an instance contradicts are not hidden: `run_layer`
-    tells them.
+    `lucky` ones if there are so many. Of the mutants of one gold at most `_TRIED` are tried, and at
+    most `_TRIED_ON_BASE` on base, which costs most. Those that survive all instances without being
+    declared are taken, all of them, as different and decided by none. Mutants that fail are left
+    out: no judge is asked about them. Labels that an instance contradicts are not hidden:
+    `run_layer` tells them.
     """
     language = bench.language.name
     order = by_size(suite, language)
     trials = _Trials(suite, bench, settings, on_instance)
     argued, others = _mutants(suite, language, declared)
-    lucky, plain, open_ones = _sorted_out(trials, others, order)
+    chance = random.Random(seed)  # noqa: S311
+    lucky, plain, open_ones = _sorted_out(trials, _spread(others, chance, _TRIED), order, chance)
     positives = [
         _pair(rewrite.case, language, rewrite.query, "rewrite", rewrite.kind)
         for rewrite in rewrites
     ]
-    chance = random.Random(seed)  # noqa: S311
     cases = [case.id for case in suite.cases if language in case.gold]
     chance.shuffle(cases)
     kept = _evenly(argued, cases, chance, most=len(cases) // _SHARE_OF_MUTANTS)
@@ -130,13 +133,9 @@ def build_set(
     odd = _evenly(lucky, cases, chance, most=len(cases) // _SHARE_OF_LUCKY)
     served = {pair.case for pair in odd}
     odd += _evenly(plain, [case for case in cases if case not in served], chance)
-    decided = [
-        replace(pair, decided_by=next(trial.instance for trial in own if trial.kind == "different"))
-        for pair, own in trials.of(odd, order)
-    ]
     place = {case.id: number for number, case in enumerate(suite.cases)}
     pairs = sorted(
-        [*kept, *decided, *open_ones], key=lambda pair: (place[pair.case], pair.label, pair.id)
+        [*kept, *odd, *open_ones], key=lambda pair: (place[pair.case], pair.label, pair.id)
     )
     return CalibrationSet(language, golds_digest(suite, language), tuple(order), seed, tuple(pairs))
 
@@ -186,21 +185,42 @@ def _mutants(
 
 
 def _sorted_out(
-    trials: _Trials, pairs: Sequence[Pair], order: Sequence[str]
+    trials: _Trials, pairs: Sequence[Pair], order: Sequence[str], chance: random.Random
 ) -> tuple[list[Pair], list[Pair], list[Pair]]:
-    """The pairs that only a variant tells from the gold, that base tells, that none tells."""
-    on_base = [(pair, trial) for pair, (trial,) in trials.of(pairs, ["base"])]
-    plain = [pair for pair, trial in on_base if trial.kind == "different"]
-    alike = [pair for pair, trial in on_base if trial.kind == "equal"]
+    """The pairs that only a variant tells from the gold, that base tells, that none tells.
+
+    `order` begins with the smallest instance; the first that tells a pair decides it.
+    """
+    alive = list(pairs)
+    told: list[Pair] = []
+    for name in order:
+        if name == "base":
+            continue
+        tried = [(pair, trial) for pair, (trial,) in trials.of(alive, [name])]
+        told += [replace(pair, decided_by=name) for pair, t in tried if t.kind == "different"]
+        alive = [pair for pair, trial in tried if trial.kind == "equal"]
     lucky: list[Pair] = []
+    plain: list[Pair] = []
     open_ones: list[Pair] = []
-    for pair, own in trials.of(alike, [name for name in order if name != "base"]):
-        kinds = {trial.kind for trial in own}
-        if kinds == {"equal"}:
-            open_ones.append(pair)
-        elif kinds in ({"equal", "different"}, {"different"}):
+    for pair, (trial,) in trials.of([*_spread(told, chance, _TRIED_ON_BASE), *alive], ["base"]):
+        if trial.kind == "different":
+            plain.append(replace(pair, decided_by=pair.decided_by or "base"))
+        elif trial.kind == "equal" and pair.decided_by is not None:
             lucky.append(replace(pair, lucky=True))
+        elif trial.kind == "equal":
+            open_ones.append(pair)
     return lucky, plain, open_ones
+
+
+def _spread(pairs: Sequence[Pair], chance: random.Random, most: int) -> list[Pair]:
+    """At most `most` pairs of each case, of as many kinds as there are."""
+    found: dict[str, list[tuple[int, float, Pair]]] = {}
+    seen: Counter[tuple[str, str]] = Counter()
+    for pair in chance.sample(pairs, len(pairs)):
+        seen[pair.case, pair.kind] += 1
+        found.setdefault(pair.case, []).append((seen[pair.case, pair.kind], chance.random(), pair))
+    chosen = [sorted(own, key=lambda entry: entry[:2])[:most] for own in found.values()]
+    return [pair for own in chosen for *_, pair in own]
 
 
 def _pair(case: str, language: str, query: str, origin: Origin, kind: str) -> Pair:

@@ -58,6 +58,7 @@ class Cell:
     repeats: int
     counterexamples: Which
     counterexample_s: float
+    keep_golds: bool
     weights: Mapping[str, float]
     thresholds: Mapping[str, float]
     judge: "Judge | None" = None
@@ -121,6 +122,7 @@ def build_cell(config: "DictConfig", suites: dict[str, Suite] | None = None) -> 
         counterexample_s=check(
             float, scoring.get("counterexample_s", 5), "scoring.counterexample_s"
         ),
+        keep_golds=check(bool, scoring.get("keep_golds", True), "scoring.keep_golds"),
         limits=typed(QueryLimits, values["limits"], "limits."),
         repeats=whole(values, "repeats", least=1),
         weights=scoring["weights"],

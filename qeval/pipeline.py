@@ -16,6 +16,7 @@ from qeval.conversation import converse, query_in
 from qeval.engines.base import Engine, EngineInfo, EngineLostError, Execution, QueryError
 from qeval.equivalence.counterexample import counterexample_key, deciding
 from qeval.errors import EngineUnavailableError, QevalError
+from qeval.golds import GoldTables
 from qeval.judge.asking import ask_judge
 from qeval.models.base import Generation, ModelError
 from qeval.prompts.base import Prompt
@@ -49,6 +50,7 @@ class Bench:
         self.info = info
         self.label = str(info)
         self.shared = SharedOutcomes()
+        self.kept = GoldTables(info)
         self._golds: dict[tuple[str, str, str], Table | GoldError] = {}
         self._gold_locks: dict[tuple[str, str, str], threading.Lock] = {}
         self._ready_locks: dict[str, threading.Lock] = {}
@@ -103,20 +105,27 @@ class Bench:
             lock = self._gold_locks.setdefault(key, threading.Lock())
         with lock:
             if key not in self._golds:
-                query = case.gold[cell.language.name]
-                try:
-                    execution = self.engine.execute(query, instance, cell.limits)
-                    self._golds[key] = (
-                        GoldError("its result is larger than limits allow")
-                        if execution.truncated
-                        else execution.table
-                    )
-                except QueryError as error:
-                    self._golds[key] = GoldError(f"{error.kind}: {error.message}")
+                self._golds[key] = self._gold(cell, case.gold[cell.language.name], instance)
             found = self._golds[key]
         if isinstance(found, GoldError):
             raise found
         return found
+
+    def _gold(self, cell: Cell, query: str, instance: Instance) -> Table | GoldError:
+        keep = cell.keep_golds and repeatable(cell.language, query)
+        fingerprint = self.before[instance.key][1]
+        kept = self.kept.find(query, fingerprint, cell.limits) if keep else None
+        if kept is not None:
+            return kept
+        try:
+            execution = self.engine.execute(query, instance, cell.limits)
+        except QueryError as error:
+            return GoldError(f"{error.kind}: {error.message}")
+        if execution.truncated:
+            return GoldError("its result is larger than limits allow")
+        if keep:
+            self.kept.add(query, fingerprint, cell.limits, execution.table)
+        return execution.table
 
 
 @dataclass(frozen=True, slots=True)

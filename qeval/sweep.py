@@ -120,6 +120,9 @@ def evaluate(cells: Sequence[Cell], *, quiet: bool = False) -> SweepResult:
                 "someone wrote to the database. Do not trust these results."
             )
             run.incomplete = True
+        else:
+            for bench in benches.values():
+                bench.kept.save()
         tracked = tracker.close()
         if run.out_of_money and budget is not None:
             run.notes.append(all_spent(budget))

@@ -17,6 +17,7 @@ _KINDS = {
     "postgres": "PostgreSQL data folders",
     "neo4j": "Neo4j program and data",
     "suites": "parsed suites",
+    "golds": "tables of golds",
     "mlflow": "templates of empty MLflow stores",
 }
 _ENGINES = ("postgres", "neo4j")

@@ -183,7 +183,7 @@ def test_weights_are_checked(weights: dict[str, float], message: str) -> None:
 
 
 def test_default_settings_are_the_policys_own() -> None:
-    ours = ("weights", "variants", "counterexamples", "counterexample_s")
+    ours = ("weights", "variants", "counterexamples", "counterexample_s", "keep_golds")
     known = {k: v for k, v in SETTINGS.items() if k not in ours}
     assert Policy(**known) == Policy()
     check_weights(WEIGHTS)

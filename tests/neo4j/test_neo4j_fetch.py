@@ -2,7 +2,10 @@
 
 import hashlib
 import multiprocessing
+import threading
+import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -85,6 +88,105 @@ def test_two_processes_at_once_fetch_once(maven: Path) -> None:
     assert maven.is_dir()
     with multiprocessing.get_context("fork").Pool(3) as pool:
         assert pool.map(_length, range(3)) == [2, 2, 2]
+
+
+class Mirror:
+    """A Maven repository on this machine that breaks off each answer after some bytes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.breaks_after: int | None = None
+        self.pause_s = 0.0
+        self.ranges: list[str | None] = []
+        mirror = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                wanted = self.headers["Range"]
+                mirror.ranges.append(wanted)
+                content = mirror.folder.joinpath(self.path[1:]).read_bytes()
+                start = int(wanted.removeprefix("bytes=").removesuffix("-")) if wanted else 0
+                self.send_response(206 if wanted else 200)
+                self.send_header("Content-Length", str(len(content) - start))
+                self.end_headers()
+                part = content[start:]
+                if mirror.breaks_after is not None:
+                    part = part[: mirror.breaks_after]
+                self.wfile.write(part)
+                self.wfile.flush()
+                time.sleep(mirror.pause_s)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+@pytest.fixture
+def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mirror]:
+    """A mirror of the user's own (in jgo's settings) with one part, and a lock that names it."""
+    content = bytes(range(256)) * 400
+    folder = tmp_path / "mirror" / "org/example/big/1.0"
+    folder.mkdir(parents=True)
+    folder.joinpath("big-1.0.jar").write_bytes(content)
+    served = Mirror(tmp_path / "mirror")
+    settings = tmp_path / "home" / ".config" / "jgo.conf"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(f"[repositories]\nmine = http://127.0.0.1:{served.server.server_port}\n")
+    lock = tmp_path / "lock"
+    digest = hashlib.sha256(content).hexdigest()
+    lock.write_text(f"org.example:big:1.0 {digest} {len(content)}\n")
+    monkeypatch.setattr("jgo.maven._core.DEFAULT_REMOTE_REPOS", {})
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("M2_REPO", str(tmp_path / "m2"))
+    monkeypatch.setenv("QEVAL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(fetch, "_LOCK_FILE", lock)
+    fetch.locked.cache_clear()
+    yield served
+    served.server.shutdown()
+    served.server.server_close()
+    fetch.locked.cache_clear()
+
+
+def test_a_broken_connection_is_taken_up_where_it_broke(mirror: Mirror) -> None:
+    mirror.breaks_after = 40_000
+    (path,) = fetch.parts()
+    assert path.read_bytes() == bytes(range(256)) * 400
+    first, *others = mirror.ranges
+    assert first is None
+    starts = [int((one or "").removeprefix("bytes=").removesuffix("-")) for one in others]
+    assert len(starts) >= 2
+    assert starts == sorted(set(starts))
+    assert starts[0] > 0
+    assert not (path.parent / "partial").exists()
+
+
+def test_a_killed_fetch_is_taken_up_by_the_next_process(mirror: Mirror) -> None:
+    mirror.breaks_after, mirror.pause_s = 60_000, 30.0
+    child = multiprocessing.get_context("fork").Process(target=fetch.parts)
+    child.start()
+    half = fetch.home() / "jars" / "partial" / "org.example_big_1.0.jar"
+    deadline = time.monotonic() + 30
+    while not (half.is_file() and half.stat().st_size):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    child.kill()
+    child.join()
+    arrived = half.stat().st_size
+    mirror.breaks_after, mirror.pause_s = None, 0.0
+    (path,) = fetch.parts()
+    assert path.read_bytes() == bytes(range(256)) * 400
+    assert mirror.ranges == [None, f"bytes={arrived}-"]
+
+
+def test_a_half_that_is_none_of_it_is_fetched_anew(mirror: Mirror) -> None:
+    half = fetch.home() / "jars" / "partial" / "org.example_big_1.0.jar"
+    half.parent.mkdir(parents=True)
+    half.write_bytes(b"something else")
+    (path,) = fetch.parts()
+    assert path.read_bytes() == bytes(range(256)) * 400
+    assert mirror.ranges == ["bytes=14-", None]
 
 
 def test_the_lock_names_neo4j_and_no_address() -> None:

@@ -251,6 +251,54 @@ class TestAServerOfTheUsersOwn:
         assert "hunter2" not in str(caught.value) + repr(engine)
         assert "bolt://127.0.0.1:1" in str(caught.value)
 
+    @pytest.mark.parametrize("sealed", [False, True], ids=["writable", "read-only"])
+    def test_one_that_asks_for_a_password(
+        self,
+        neo: Neo4jEngine,
+        neo_make: Callable[..., Neo4jEngine],
+        shop: Instance,
+        sealed: bool,  # noqa: FBT001 - a parameter of the test
+    ) -> None:
+        from qeval.engines.neo4j.server import connect
+
+        assert neo._stores is not None
+        control = neo._stores.control
+        name = f"guarded_{sealed}"
+        control.instance(name).mkdir()
+        if sealed:
+            control.ask("open", name)  # what is only read must have been made before
+            control.ask("close", name)
+            control.instance(name).joinpath("sealed").touch()
+        for settings in ("neo4j.conf", "neo4j-sealed.conf"):
+            file = control.folder / settings
+            file.write_text(file.read_text().replace("auth_enabled=false", "auth_enabled=true"))
+        try:
+            port = control.ask("open", name)
+        finally:
+            for settings in ("neo4j.conf", "neo4j-sealed.conf"):
+                file = control.folder / settings
+                file.write_text(file.read_text().replace("auth_enabled=true", "auth_enabled=false"))
+        with connect(port, 1, ("neo4j", "neo4j")) as driver, driver.session(database="system") as s:
+            s.run("ALTER CURRENT USER SET PASSWORD FROM 'neo4j' TO 'correct horse'").consume()
+        uri = f"bolt://127.0.0.1:{port}"
+        for password in ("battery staple", None):
+            engine = neo_make(uri=uri, password=password)
+            with pytest.raises(EngineUnavailableError, match="QEVAL_NEO4J_PASSWORD") as caught:
+                engine.start()
+            engine.stop()
+            assert "staple" not in str(caught.value) + repr(engine)
+        engine = neo_make(uri=uri, password="correct horse")
+        try:
+            assert engine.start().origin == "server"
+            if sealed:
+                with pytest.raises(EngineLostError, match="read-only") as lost:
+                    engine.load(shop)
+                assert "horse" not in str(lost.value)
+            else:
+                assert count(engine, shop) == ((100,),)
+        finally:
+            engine.stop()
+
     def test_a_malformed_uri_is_an_input_error(self, neo_make: Callable[..., Neo4jEngine]) -> None:
         with pytest.raises(InputError, match="no Neo4j URI"):
             neo_make(uri="http://localhost:7474").start()

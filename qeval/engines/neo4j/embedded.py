@@ -36,11 +36,6 @@ class EmbeddedServer:
         self._slot: Slot | None = None
         self._process: Supervised | None = None
 
-    @property
-    def ours(self) -> bool:
-        """Whether the server is our own, so that we may restart it."""
-        return self._process is not None
-
     def start(self) -> Control:
         """A warm server if there is one, else our own, supervised."""
         found = warm.find(NAME, fetch.VERSION)
@@ -73,6 +68,16 @@ class EmbeddedServer:
         if self._process is not None:
             self._process.kill()
             self._process = None
+
+    def renew(self) -> None:
+        """Put an end to a server that is stuck; one that was warm starts again at once."""
+        if self._process is not None:
+            self.lost()
+            return
+        found = warm.find(NAME, fetch.VERSION)
+        if found is not None:
+            warm.stop(found)
+            self.up()
 
     def up(self) -> warm.WarmServer:
         """Start a detached server, or return the one that is up."""

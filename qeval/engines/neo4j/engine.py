@@ -84,14 +84,20 @@ class Neo4jEngine:
             self._loaded[instance.key] = instance
 
     def check(self, query: str, instance: Instance) -> None:
-        """EXPLAIN: syntax, names and what kind of query it is; nothing is executed."""
+        """EXPLAIN: syntax, names and what kind of query it is; nothing is executed.
+
+        Names that exist, but not on the labels they are read of, are `schema_error` as well.
+        """
         from qeval.engines.neo4j import session
+        from qeval.engines.neo4j.ownership import GraphModel, refuse_misplaced_properties
 
         self._patiently(
             instance,
             self._check_timeout_s,
             lambda driver, database: session.check(driver, database, query, self._check_timeout_s),
         )
+        if instance.tabular:  # else the mapping need not name everything
+            refuse_misplaced_properties(query, GraphModel.of(instance.mapping))
 
     def execute(self, query: str, instance: Instance, limits: QueryLimits) -> Execution:
         """Run one read query, unchanged, in a read transaction."""
@@ -127,10 +133,13 @@ class Neo4jEngine:
 
     def restart(self) -> None:
         """Bring the server back, with every instance that was loaded; kept data is verified."""
+        self._restart(lambda embedded: embedded.lost())
+
+    def _restart(self, end: "Callable[[EmbeddedServer], None]") -> None:
         with self._turns.alone(), self._lock:
             self._let_go()
             if self._embedded is not None:
-                self._embedded.lost()
+                end(self._embedded)
             self._info = self._reach()
             self._turns.current = None
         for instance in list(self._loaded.values()):
@@ -253,7 +262,10 @@ class Neo4jEngine:
             ) from None
 
     def _restart_if_stuck(self) -> None:
-        """A query that Neo4j can't stop burns a core for ever: start anew, where we may."""
+        """A query that Neo4j can't stop burns a core for ever: start anew, where we may.
+
+        Where nothing is asked any more, the launcher ends the server some seconds later.
+        """
         if not self._abandoned:
             return
         self._abandoned = [(t, since) for t, since in self._abandoned if t.is_alive()]
@@ -261,12 +273,12 @@ class Neo4jEngine:
         if not any(now - since > _STUCK_S for _, since in self._abandoned):
             return
         self._abandoned.clear()
-        if self._embedded is None or not self._embedded.ours:
+        if self._uri is not None:
             logging.getLogger("qeval").warning(
                 "a query that Neo4j can't stop keeps a core of its server busy until it restarts"
             )
-            return
-        self.restart()
+        elif self._embedded is not None:
+            self._restart(lambda embedded: embedded.renew())
 
 
 def _nothing() -> None:

@@ -24,7 +24,9 @@ UNRECOGNISED = {"01N50": "label", "01N51": "relationship type", "01N52": "proper
 """GQL statuses of the planner's notifications about unknown names."""
 
 _PLACE = re.compile(r"\s*\(line (\d+), column (\d+) \(offset: \d+\)\)")
-_NAMES_NOTHING = re.compile(r"Unknown function|Variable `.*` not defined|not defined \(line")
+# Which tokens the parser lists as expected depends also on what it has parsed before.
+_EXPECTED = re.compile(r"(Invalid input .*?): expected .*", re.DOTALL)
+_NAMES_NOTHING = re.compile(r"Unknown function|Variable `.*` not defined|not defined$")
 _ACCEPTED_FORM = re.compile(
     r"Type mismatch|aggregat|implicit grouping|Invalid value for|cannot be parsed to|"
     r"integer is too large|Invalid number literal|insufficient parameters|Too many parameters",
@@ -65,19 +67,22 @@ def raise_for(error: Any, timeout_s: float, *, shift: int = 0) -> NoReturn:
     kind = next((kind for prefix, kind in _KINDS if code.startswith(prefix)), None)
     if kind is None:
         raise EngineLostError(f"Neo4j could not answer ({code}): {text}") from None
+    line, column = None, None
+    place = _PLACE.search(text)
+    if place:  # the query itself follows, which must not be taken for the server's words
+        line, column = max(1, int(place[1]) - shift), max(1, int(place[2]))
+        text = text[: place.start()].rstrip()
     if kind == "syntax_error":
         kind = _kind_of_syntax_error(error, text)
     if kind == "timeout":
         text = f"stopped by Neo4j after {timeout_s:g} s"
-    line, column = None, None
-    place = _PLACE.search(text)
-    if place:
-        line, column = max(1, int(place[1]) - shift), max(1, int(place[2]))
-        text = text[: place.start()].rstrip()
+    text = _EXPECTED.sub(r"\1", text)
     raise QueryError(kind, text, code=code, line=line, column=column) from None
 
 
 def _kind_of_syntax_error(error: Any, text: str) -> FailureKind:
+    if _EXPECTED.match(text):
+        return "syntax_error"
     if _SEVERAL in text:
         return "unsafe"
     if _NAMES_NOTHING.search(text):

@@ -23,7 +23,8 @@ VERSION = "5.26.30"
 COMPILER = "org.eclipse.jdt:ecj:"
 _LOCK_FILE = Path(__file__).with_name("artifacts.lock")
 _AT_ONCE = 6
-_TRIES = 3
+_TRIES = 3  # without a byte more than before
+_CHUNK = 1 << 14  # bytes; less than this is lost where a connection breaks
 WAYS_OUT = (
     "Ways out: (1) run qeval once on a machine that reaches Maven Central and copy its cache "
     "folder (QEVAL_CACHE), or put the parts into the local Maven repository (M2_REPO); "
@@ -105,8 +106,7 @@ def _fetch_missing(folder: Path) -> None:
     if not missing:
         return
     partial = folder / "partial"
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir()
+    partial.mkdir(exist_ok=True)  # halves of an interrupted fetch: it goes on from there
     total = sum(artifact.size for artifact in missing)
     try:
         with _progress(total, len(missing), folder) as advance:
@@ -116,8 +116,7 @@ def _fetch_missing(folder: Path) -> None:
             f"can't fetch Neo4j {VERSION} into {folder}: {error}. What has arrived is kept; the "
             f"next start goes on from there.\n{WAYS_OUT}"
         ) from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+    shutil.rmtree(partial)
 
 
 def _fetch_all(missing: list[Artifact], folder: Path, partial: Path, advance: Any) -> None:
@@ -137,15 +136,18 @@ def _fetch_all(missing: list[Artifact], folder: Path, partial: Path, advance: An
 
 
 def _maven() -> Any:
-    """Maven Central as jgo knows it, and the user's local repository, with our own download.
+    """The user's local repository and mirrors as jgo knows them, then Maven Central.
 
-    jgo's downloads start a connection per file and write to the final name; ours do neither.
+    The download is ours: jgo's starts a connection per file and writes to the final name.
     """
     from jgo.config import GlobalSettings
     from jgo.maven import MavenContext
 
     settings = GlobalSettings.load()
-    return MavenContext(repo_cache=settings.repo_cache)
+    central = MavenContext().remote_repos
+    return MavenContext(
+        repo_cache=settings.repo_cache, remote_repos={**settings.repositories, **central}
+    )
 
 
 def _fetch_one(context: Any, artifact: Artifact, partial: Path) -> Path:
@@ -168,27 +170,32 @@ def _fetch_one(context: Any, artifact: Artifact, partial: Path) -> Path:
 
 
 def _download(url: str, target: Path, artifact: Artifact) -> str | None:
-    """Fetch `url`; why it failed, or None."""
+    """Fetch `url`, or what `target` lacks of it; why it failed, or None."""
     import requests
 
-    failure = None
-    for _ in range(_TRIES):
-        digest = hashlib.sha256()
-        try:
-            with (
-                _session().get(url, stream=True, timeout=30) as response,
-                target.open("wb") as file,
-            ):
-                response.raise_for_status()
-                for chunk in response.iter_content(1 << 18):
-                    digest.update(chunk)
-                    file.write(chunk)
-        except requests.RequestException as error:
-            failure = str(error)
-            continue
-        if digest.hexdigest() == artifact.sha256:
+    failure, best, fruitless = None, -1, 0
+    while fruitless < _TRIES:
+        arrived = target.stat().st_size if target.is_file() else 0
+        fruitless = fruitless + 1 if arrived <= best else 0
+        best = max(best, arrived)
+        if arrived < artifact.size:
+            wanted = {"Range": f"bytes={arrived}-"} if arrived else {}
+            try:
+                with _session().get(url, headers=wanted, stream=True, timeout=30) as response:
+                    response.raise_for_status()
+                    goes_on = response.status_code == requests.codes.partial_content
+                    with target.open("ab" if goes_on else "wb") as file:
+                        for chunk in response.iter_content(_CHUNK):
+                            file.write(chunk)
+            except requests.RequestException as error:
+                failure = str(error)
+                continue
+        if _is_whole(target, artifact):
             return None
-        failure = f"its SHA-256 is {digest.hexdigest()}, expected {artifact.sha256}"
+        with target.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        target.unlink()
+        failure = f"its SHA-256 is {found}, expected {artifact.sha256}"
     return failure
 
 

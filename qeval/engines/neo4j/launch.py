@@ -1,8 +1,8 @@
 """Starting the server in a slot, and asking it for data sets.
 
-The JVM runs `launcher/Launcher.java`, which serves each data set of `<slot>/instances/` as a database
-management system of its own: own store, own port, shared heap. It is asked through files in
-`<slot>/control/`, so that any process that finds a warm server can ask as well.
+The JVM runs `launcher/Launcher.java`, which serves each data set of `<slot>/instances/` as a
+database management system of its own: own store, own port, shared heap. It is asked through files
+in `<slot>/control/`, so that any process that finds a warm server can ask as well.
 """
 
 import itertools
@@ -28,8 +28,10 @@ class ServerSettings:
     heap_mb: int
     direct_memory_mb: int
     page_cache_mb: int
+    cached_plans: int
     query_memory_mb: int
     total_query_memory_mb: int
+    unstoppable_s: float
     class_data_archive: bool
 
 
@@ -113,10 +115,10 @@ def prepare(
     runtime: Runtime, slot: Slot, settings: ServerSettings, extra: tuple[str, ...] = ()
 ) -> Launch:
     """Write the slot's configuration and say how to start its server."""
-    forget_after_reboot(slot, "instances")
+    forget_after_reboot(slot, "instances", "templates")
     for name in ("control", "scratch"):
         shutil.rmtree(slot.folder / name, ignore_errors=True)
-    for name in ("control", "scratch", "instances"):
+    for name in ("control", "scratch", "templates", "instances"):
         (slot.folder / name).mkdir(exist_ok=True)
     lines = _configuration(settings)
     (slot.folder / "neo4j.conf").write_text("\n".join(lines))
@@ -159,13 +161,24 @@ def await_first(control: Control, key: str, timeout_s: float) -> int:
 def _jvm_options(settings: ServerSettings) -> list[str]:
     return [
         f"-Xmx{settings.heap_mb}m",
-        "-Xms64m",
+        "-Xms48m",
+        # A small young generation, and an old one that shrinks after each full collection.
+        "-Xmn32m",
+        "-XX:MinHeapFreeRatio=10",
+        "-XX:MaxHeapFreeRatio=20",
         f"-XX:MaxDirectMemorySize={settings.direct_memory_mb}m",
         "-XX:+UseSerialGC",
         # The optimising compiler costs more seconds than short queries on small data give back.
         "-XX:TieredStopAtLevel=1",
         "-XX:-UsePerfData",
+        # Unmoved, most of the class-data archive stays what it is: pages of a file.
+        "-XX:+IgnoreUnrecognizedVMOptions",
+        "-XX:+UnlockDiagnosticVMOptions",
+        "-XX:ArchiveRelocationMode=0",
+        "-XX:+UnlockExperimentalVMOptions",
+        "-XX:TrimNativeHeapInterval=10000",  # ms
         "-Xss1m",
+        f"-Dqeval.unstoppable_s={settings.unstoppable_s:g}",
         "-Duser.timezone=UTC",
         "-Dfile.encoding=UTF-8",
         "-Djava.awt.headless=true",
@@ -189,7 +202,11 @@ def _configuration(settings: ServerSettings) -> list[str]:
         f"dbms.memory.transaction.total.max={settings.total_query_memory_mb}m",
         "db.transaction.monitor.check.interval=200ms",
         f"server.memory.pagecache.size={settings.page_cache_mb}m",
-        "db.temporal.timezone=UTC",
+        "internal.dbms.page_cache_close_allocator_on_shutdown=true",
+        f"server.memory.query_cache.per_db_cache_num_entries={settings.cached_plans}",
+        "internal.dbms.force_small_id_cache=true",
+        # By name, UTC would make datetime() unequal to the same moment as it is stored: offset Z.
+        "db.temporal.timezone=Z",
         "db.tx_log.preallocate=false",
         "db.tx_log.rotation.size=8m",
         "db.logs.query.enabled=OFF",
@@ -204,4 +221,6 @@ def _configuration(settings: ServerSettings) -> list[str]:
 def _environment() -> dict[str, str]:
     """Ours, less what would change how the JVM behaves or talks."""
     changed = {"JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH"}
-    return {name: value for name, value in os.environ.items() if name not in changed}
+    kept = {name: value for name, value in os.environ.items() if name not in changed}
+    # Else glibc keeps 64 MB of address space and some of memory for each thread that ever ran.
+    return {**kept, "MALLOC_ARENA_MAX": "1"}

@@ -2,8 +2,8 @@
 
 Run as `python -m qeval.engines.neo4j.relock`.
 
-Resolves Neo4j with all it runs on and a Java compiler from Maven Central (some minutes), and writes each
-part's coordinate, SHA-256 and size. For qeval's developers; users only ever read the lock.
+Resolves Neo4j with all it runs on and a Java compiler from Maven Central (some minutes), and writes
+each part's coordinate, SHA-256 and size. For qeval's developers; users only ever read the lock.
 """
 
 import hashlib

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from qeval.engines.base import EngineLostError
-from qeval.engines.neo4j.launch import Control, RefusedError
 from qeval.engines.neo4j.graph_file import write_graph
+from qeval.engines.neo4j.launch import Control, RefusedError
 from qeval.engines.neo4j.load import counts, statements
 from qeval.engines.neo4j.mapping import GraphMapping
 from qeval.engines.neo4j.server import connect
@@ -152,8 +152,11 @@ class Stores:
         # A load that was interrupted may still be under way in the server: never the same file.
         source = folder.with_name(f"{folder.name}-{os.getpid()}-{time.monotonic_ns()}.graph")
         try:
-            made = write_graph(source, list(statements(instance.schema)), mapping)
-            port = self._refusals_are_losses("load", instance.key, source.name)
+            schema = list(statements(instance.schema))
+            made = write_graph(source, schema, mapping)
+            port = self._refusals_are_losses(
+                "load", instance.key, source.name, _model(schema, mapping)
+            )
         finally:
             source.unlink(missing_ok=True)
         (folder / _COUNTS).write_text(json.dumps(made))
@@ -177,12 +180,11 @@ class Stores:
     def _borrow(self, instance: Instance) -> Any:
         mapping = GraphMapping(instance.mapping, instance.dataset())
         schema = list(statements(instance.schema))
-        model = hashlib.sha256(repr((schema, mapping.names())).encode()).hexdigest()[:16]
         name = _borrowed(instance.key)
         source = self.control.scratch(name)
         try:
             write_graph(source, schema, mapping)
-            port = self._refusals_are_losses("lend", name, model, os.getpid())
+            port = self._refusals_are_losses("lend", name, _model(schema, mapping), os.getpid())
         finally:
             source.unlink(missing_ok=True)
         with self._lock:
@@ -234,6 +236,11 @@ class Stores:
 def _borrowed(key: str) -> str:
     """The name of an ad hoc instance on a server that other processes may use as well."""
     return f"{key}-{os.getpid()}"
+
+
+def _model(schema: list[str], mapping: GraphMapping) -> str:
+    """What the data sets have in common that can share an empty store."""
+    return hashlib.sha256(repr((schema, mapping.names())).encode()).hexdigest()[:16]
 
 
 def kept(folder: Path) -> list[str]:

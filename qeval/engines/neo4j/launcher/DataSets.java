@@ -19,6 +19,7 @@ final class DataSets {
   private record Loan(DataSet dataSet, String model, Path home, long borrower) {}
 
   private final Path instances;
+  private final Path templates;
   private final Path scratch;
   private final Path writable;
   private final Path sealed;
@@ -30,6 +31,7 @@ final class DataSets {
 
   DataSets(Path slot) {
     instances = slot.resolve("instances");
+    templates = slot.resolve("templates");
     scratch = slot.resolve("scratch");
     writable = slot.resolve("neo4j.conf");
     sealed = slot.resolve("neo4j-sealed.conf");
@@ -47,34 +49,24 @@ final class DataSets {
     }
   }
 
-  int load(String key, String source) throws Exception {
+  int load(String key, String source, String model) throws Exception {
     synchronized (lock(key)) {
       close(key);
       Path home = instances.resolve(key);
-      delete(home);
-      Files.createDirectories(home);
-      long t0 = System.nanoTime();
+      GraphFile file = new GraphFile(instances.resolve(source));
+      copy(template(file, model), home);
       DataSet made = new DataSet(home, writable);
-      long t1 = System.nanoTime();
-      long t2, t3, t4, t5;
       try {
-        GraphFile file = new GraphFile(instances.resolve(source));
-        t2 = System.nanoTime();
-        made.makeSchema(file);
-        t3 = System.nanoTime();
         made.fill(file);
-        t4 = System.nanoTime();
-        made.awaitIndexes();
-        t5 = System.nanoTime();
-      } finally {
+        made.checkPoint();
+        made.setReadOnly(true);
+      } catch (Throwable error) {
         made.shutdown();
+        throw error;
       }
       Files.createFile(home.resolve("sealed"));
-      long t6 = System.nanoTime();
-      int p = open(key);
-      long t7 = System.nanoTime();
-      System.err.printf("load %s: new %d parse %d schema %d fill %d await %d shutdown %d open %d%n", key, (t1-t0)/1000000, (t2-t1)/1000000, (t3-t2)/1000000, (t4-t3)/1000000, (t5-t4)/1000000, (t6-t5)/1000000, (t7-t6)/1000000);
-      return p;
+      open.put(key, made);
+      return made.port();
     }
   }
 
@@ -163,17 +155,28 @@ final class DataSets {
     synchronized (this) {
       home = scratch.resolve("system-" + ++made);
     }
-    delete(home);
-    Files.createDirectories(home);
-    Loan loan = new Loan(new DataSet(home, writable), model, home, borrower);
-    try {
-      loan.dataSet().makeSchema(file);
-      loan.dataSet().awaitIndexes();
-    } catch (Throwable error) {
-      discard(loan);
-      throw error;
+    copy(template(file, model), home);
+    return new Loan(new DataSet(home, writable), model, home, borrower);
+  }
+
+  /** A store with schema and names, but no data: copying it takes less than making one. */
+  private Path template(GraphFile file, String model) throws Exception {
+    Path template = templates.resolve(model);
+    synchronized (lock(model)) {
+      if (!Files.exists(template)) {
+        Path partial = templates.resolve(model + "." + ProcessHandle.current().pid());
+        delete(partial);
+        DataSet made = new DataSet(partial, writable);
+        try {
+          made.makeSchema(file);
+          made.awaitIndexes();
+        } finally {
+          made.shutdown();
+        }
+        Files.move(partial, template);
+      }
     }
-    return loan;
+    return template;
   }
 
   /** Takes back what processes that have ended had borrowed. */
@@ -197,6 +200,15 @@ final class DataSets {
 
   private Object lock(String key) {
     return locks.computeIfAbsent(key, name -> new Object());
+  }
+
+  private static void copy(Path from, Path to) throws IOException {
+    delete(to);
+    try (Stream<Path> all = Files.walk(from)) {
+      for (Path each : all.toList()) {
+        Files.copy(each, to.resolve(from.relativize(each).toString()));
+      }
+    }
   }
 
   private static void delete(Path folder) throws IOException {

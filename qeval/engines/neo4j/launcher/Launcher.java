@@ -17,7 +17,7 @@ import java.util.concurrent.Executors;
  *
  * <ul>
  *   <li>"open KEY": serve the data set of instances/KEY, read-only once it was sealed.
- *   <li>"load KEY FILE": make it anew from instances/FILE, seal it, serve it.
+ *   <li>"load KEY FILE MODEL": make it anew from instances/FILE, seal it, serve it.
  *   <li>"close KEY": stop serving it; its files stay.
  *   <li>"lend KEY MODEL PID": serve the small data set of scratch/KEY.graph from a pooled system,
  *       until "return KEY" or the end of process PID. MODEL names schema and names: a pooled system
@@ -25,7 +25,8 @@ import java.util.concurrent.Executors;
  * </ul>
  */
 public final class Launcher {
-  private static final Duration UNSTOPPABLE = Duration.ofSeconds(15);
+  private static final Duration UNSTOPPABLE =
+      Duration.ofMillis((long) (1000 * Double.parseDouble(System.getProperty("qeval.unstoppable_s"))));
 
   private final Path control;
   private final DataSets dataSets;
@@ -41,7 +42,8 @@ public final class Launcher {
   }
 
   private void run() throws Exception {
-    for (int turn = 0; ; turn++) {
+    workers.execute(this::watch);
+    for (;;) {
       boolean found = false;
       try (DirectoryStream<Path> waiting = Files.newDirectoryStream(control, "*.request")) {
         for (Path request : waiting) {
@@ -55,12 +57,20 @@ public final class Launcher {
       if (!found) {
         Thread.sleep(4);
       }
-      if (turn % 256 == 0 && dataSets.holdsUnstoppable(UNSTOPPABLE)) {
-        // Nothing but the end of the process stops such a query; whoever needs us starts anew.
-        System.err.println("qeval: a query can't be stopped; the server ends itself");
-        Runtime.getRuntime().halt(70);
-      }
     }
+  }
+
+  /** Ends the process where a query can't be stopped: nothing else would free its processor. */
+  private void watch() {
+    try {
+      while (!dataSets.holdsUnstoppable(UNSTOPPABLE)) {
+        Thread.sleep(1000);
+      }
+    } catch (InterruptedException error) {
+      return;
+    }
+    System.err.println("qeval: a query can't be stopped; the server ends itself");
+    Runtime.getRuntime().halt(70);
   }
 
   private void serve(Path request) {
@@ -85,7 +95,9 @@ public final class Launcher {
       case "open":
         return dataSets.open(words[1]);
       case "load":
-        return dataSets.load(words[1], words[2]);
+        int port = dataSets.load(words[1], words[2], words[3]);
+        workers.execute(System::gc); // gives back what the load's transaction took
+        return port;
       case "close":
         dataSets.close(words[1]);
         return 0;

@@ -102,7 +102,8 @@ def build_cell(config: "DictConfig", suites: dict[str, Suite] | None = None) -> 
     for settings in (values, raw):
         settings["difficulty"] = _named_with_subset(settings["difficulty"])
     scoring = dict(values["scoring"])
-    instances = ("base", *_variants(scoring, suite))
+    engine_config = _engine_config(values, suite)
+    instances = ("base", *_variants(scoring, suite, engine_config))
     check_weights(scoring["weights"])
     whole(values, "workers", least=1)
     check(bool, values["share_runs"], "share_runs")
@@ -115,7 +116,7 @@ def build_cell(config: "DictConfig", suites: dict[str, Suite] | None = None) -> 
         language=language,
         strategy=construct(values["prompt_strategy"], "prompt_strategy"),
         model=cached(construct(values["model"], "model")),
-        engine_config=_engine_config(values, suite),
+        engine_config=engine_config,
         instances=instances,
         policy=typed(Policy, scoring, "scoring."),
         counterexamples=_which(scoring),
@@ -136,12 +137,19 @@ def build_judge(values: Mapping[str, Any]) -> "Judge | None":
     return construct(values, "judge") if "_target_" in values else None
 
 
-def _variants(scoring: Mapping[str, Any], suite: Suite) -> tuple[str, ...]:
-    """The variants of the data that right predictions are tried on, in the suite's order."""
+def _variants(
+    scoring: Mapping[str, Any], suite: Suite, engine_config: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """The variants of the data that right predictions are tried on, in the suite's order.
+
+    `all` are none where the engine would have to load anew for each: then numbers are obeyed.
+    """
     there = tuple(name for name in suite.instances if name != "base")
     asked = scoring["variants"]
     if asked == "all":
-        return there
+        # Without a URI it is an engine that we run; it costs a little to build one only to ask.
+        own = engine_config.get("uri") is None
+        return there if own or side_by_side(build_engine(engine_config)) else ()
     if isinstance(asked, str):
         raise InputError(f"scoring.variants must be a whole number or all, not {asked!r}")
     variants = whole(scoring, "variants", least=0)
@@ -186,6 +194,11 @@ def build_engine(engine_config: Mapping[str, Any]) -> Engine:
     """The engine a cell asks for, not started."""
     engine: Engine = construct(engine_config, "engine")
     return engine
+
+
+def side_by_side(engine: Engine) -> bool:
+    """Whether an engine holds several instances at once."""
+    return bool(getattr(engine, "side_by_side", True))
 
 
 def cell_key(cell: Cell, engine: EngineInfo) -> str:

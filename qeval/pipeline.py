@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
-from qeval.cells import Cell
+from qeval.cells import Cell, side_by_side
 from qeval.conversation import converse, query_in
 from qeval.engines.base import Engine, EngineInfo, EngineLostError, Execution, QueryError
 from qeval.equivalence.counterexample import counterexample_key, deciding
@@ -224,6 +224,8 @@ def _pointing(cell: Cell, record: Record, bench: Bench) -> Record:
     if telling is None or record.query is None:
         return record
     instance = bench.instance(cell, telling.instance)
+    if not (instance.tabular and side_by_side(bench.engine)):
+        return record
     key = counterexample_key(record.case_id, record.gold, record.query, instance.key)
     return _with(record, counterexample=key)
 

@@ -77,7 +77,8 @@ class EngineInfo:
 class Engine(Protocol):
     """A running database. Every method but `start` and `stop` may be called from many threads.
 
-    Built by Hydra from `conf/engine/<name>.yaml`; nothing is started until `start`.
+    Built by Hydra from `conf/engine/<name>.yaml`; nothing is started until `start`. One that can
+    hold a single instance at a time has `side_by_side` False; by default it is True.
     """
 
     language: str

@@ -200,6 +200,11 @@ def test_variants_are_all_some_or_refused() -> None:
     assert names == SUITE.instances
     assert names[0] == "base"
     assert build_cell(compose(["scoring.variants=2"])).instances == names[:3]
+    # A Neo4j server of the user's own would load anew for every case and variant.
+    own = ["lang=cypher", "language.engine.uri=bolt://localhost:7687"]
+    assert build_cell(compose(own)).instances == ("base",)
+    assert build_cell(compose([*own, "scoring.variants=2"])).instances == names[:3]
+    assert build_cell(compose(["lang=cypher"])).instances == names
     with pytest.raises(InputError, match="a whole number or all"):
         build_cell(compose(["scoring.variants=many"]))
 

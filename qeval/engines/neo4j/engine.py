@@ -68,6 +68,11 @@ class Neo4jEngine:
         self._abandoned: list[tuple[Thread, float]] = []
         self._info: EngineInfo | None = None
 
+    @property
+    def side_by_side(self) -> bool:
+        """Whether several instances are there at once: a user's server holds one."""
+        return self._uri is None
+
     def __repr__(self) -> str:
         return f"Neo4jEngine({self._info})"  # never the URI: it may hold a password
 

@@ -148,7 +148,7 @@ def test_copied_literals_are_found_in_records(tmp_path: Path) -> None:
     words = ["model=replay", f"model.file={answers}", *QUICK, f"runs_dir={tmp_path / 'runs'}"]
     (cell,) = package.run([*words, "prompt_strategy=few_shot"]).cells
     assert cell.metrics.behaviour["copy_rate"].value == 1.0
-    assert cell.records[0].copied == ("014", "code = 014")
+    assert cell.records[0].copied == ("014", "code = 014", "the whole query")
 
 
 @pytest.mark.parametrize("recipe", options("experiment"))

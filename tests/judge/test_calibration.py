@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from shutil import copytree
 from typing import Any
 
 import pytest
@@ -20,61 +19,18 @@ from qeval.judge.figures import Figures, Judged, figures
 from qeval.record import Record
 from qeval.review.decisions import Decision, append, item_key
 from qeval.sweep import evaluate_cells
+from tests.judge.company import build, gold
 from tests.judge.disputes import judge
 
-COMPANY = Path(__file__).parents[1] / "prompts" / "company"
-GOLDS = {
-    f"co-{salary}": f"match $e isa employee, has name $name, has salary $s; $s >= {salary};"
-    " select $name;"
-    for salary in (900, 1500, 2500, 3000)
-}
+SALARIES = (900, 1500, 2500, 3000)
+GOLDS = {f"co-{salary}": gold(salary) for salary in SALARIES}
 Calibrate = Callable[..., ExitCode]
-
-
-def case(name: str, gold: str) -> dict[str, Any]:
-    salary = name.partition("-")[2]
-    return {
-        "id": name,
-        "difficulty": "easy",
-        "question": {"en": f"Which employees earn at least {salary}?"},
-        "gold": {"typeql": gold},
-        "answer": {"columns": [{"name": "name", "type": "string"}]},
-    }
-
-
-def pairs() -> list[dict[str, str]]:
-    """Per gold an equivalent query and two different ones, of which base tells one."""
-    found = []
-    for name, gold in GOLDS.items():
-        salary = int(name.partition("-")[2])
-        texts = {
-            "same": ("equivalent", gold.replace(f">= {salary}", f"> {salary - 1}")),
-            "strict": ("different", gold.replace(">=", ">")),
-            "wider": ("different", gold.replace(f">= {salary}", f">= {salary - 7}")),
-        }
-        for kind, (label, query) in texts.items():
-            found.append({"id": f"{name}-{kind}", "case": name, "label": label, "query": query})
-    return found
 
 
 @pytest.fixture(scope="module")
 def company(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A suite of four cases with pairs of its own and a second instance."""
-    folder = copytree(COMPANY, tmp_path_factory.mktemp("suite") / "company")
-    suite = yaml.safe_load((folder / "suite.yaml").read_text())
-    suite["languages"] = {"typeql": suite["languages"]["typeql"]}
-    suite["instances"]["variant-1"] = {"folder": "more"}
-    (folder / "suite.yaml").write_text(yaml.safe_dump(suite))
-    cases = [case(name, gold) for name, gold in GOLDS.items()]
-    (folder / "cases.yaml").write_text(yaml.safe_dump({"cases": cases}))
-    (folder / "more").mkdir()
-    (folder / "more" / "departments.csv").write_text((folder / "departments.csv").read_text())
-    others = [f"{n},E{n},1,,{n - 5},,2024-01-01T09:00:00" for n in (900, 1500, 2500, 3000)]
-    lines = [(folder / "employees.csv").read_text().strip(), *others]
-    (folder / "more" / "employees.csv").write_text("\n".join(lines) + "\n")
-    (folder / "calibration").mkdir()
-    (folder / "calibration" / "typeql.yaml").write_text(yaml.safe_dump({"pairs": pairs()}))
-    return folder
+    return build(tmp_path_factory.mktemp("suite") / "company", SALARIES)
 
 
 @pytest.fixture
@@ -203,8 +159,8 @@ def run(company: Path, runs: Path, tmp: Path, *words: str) -> Any:
     answers = tmp / "answers.jsonl"
     wider = "select $name, $s;"
     lines = [
-        {"case_id": name, "query": gold.replace("select $name;", wider)}
-        for name, gold in GOLDS.items()
+        {"case_id": name, "query": query.replace("select $name;", wider)}
+        for name, query in GOLDS.items()
     ]
     answers.write_text("\n".join(json.dumps(line) for line in lines))
     return evaluate_cells(

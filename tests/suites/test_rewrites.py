@@ -141,3 +141,17 @@ def test_every_sql_rewrite_is_judged_correct(cell: Cell, engine: Engine) -> None
     assert report.problems == ()
     assert report.empty == ()
     assert len(kit) >= 3 * len(SUITE.cases)
+
+
+def test_every_typeql_rewrite_is_judged_correct() -> None:
+    """On three small variants; on all instances by the command, as this language takes longer."""
+    own = build_cell(compose(["model=gold", "language=typeql", "engine=auto"]))
+    started = build_engine(own.engine_config)
+    started.start()
+    kit = read_rewrites(FOLDER, SUITE, "typeql")
+    settings = TrialSettings(replace(own.limits, timeout_s=60.0), own.policy, workers=2)
+    names = ["variant-2", "variant-6", "variant-9"]
+    report = check_rewrites(SUITE, Bench(own.language, started), kit, names, settings)
+    started.stop()
+    assert report.problems == ()
+    assert len(kit) >= 3 * len(SUITE.cases)

@@ -123,6 +123,16 @@ def test_two_processes_have_two_slots_and_data_is_kept(
     engine.start()
     assert count(engine, shop) == ((100,),)
     assert (slot / "instances" / shop.key / "counts.json").stat().st_ino == loaded_at
+    # It was killed right after the load: its indexes must be whole too.
+    for query, value in (
+        ("MATCH (u:User {id: 42}) USING INDEX u:User(id) RETURN u.name", "Zoë 42"),
+        (
+            "MATCH (o:Order) USING INDEX o:Order(total) WHERE o.total > 300 RETURN count(o)",
+            ((99,),),
+        ),
+    ):
+        assert engine.execute(query, shop, QueryLimits()).table.rows == ((value,),)
+    assert engine.fingerprint(shop) == neo.fingerprint(shop)
 
 
 def test_a_lost_server_is_told_apart_and_comes_back_with_its_data(
@@ -287,6 +297,9 @@ class TestAServerOfTheUsersOwn:
                 engine.start()
             engine.stop()
             assert "staple" not in str(caught.value) + repr(engine)
+        engine = neo_make(uri=f"bolt://neo4j:correct%20horse@127.0.0.1:{port}")
+        assert engine.start().origin == "server"
+        engine.stop()
         engine = neo_make(uri=uri, password="correct horse")
         try:
             assert engine.start().origin == "server"
@@ -300,5 +313,7 @@ class TestAServerOfTheUsersOwn:
             engine.stop()
 
     def test_a_malformed_uri_is_an_input_error(self, neo_make: Callable[..., Neo4jEngine]) -> None:
-        with pytest.raises(InputError, match="no Neo4j URI"):
-            neo_make(uri="http://localhost:7474").start()
+        for uri in ("http://localhost:7474", "bolt://eve:hunter2@localhost:port"):
+            with pytest.raises(InputError, match="no Neo4j URI") as caught:
+                neo_make(uri=uri).start()
+            assert "hunter2" not in str(caught.value)

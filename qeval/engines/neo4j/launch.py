@@ -41,7 +41,7 @@ _PROCEDURES = (
     "db.createProperty", "db.awaitIndexes",
 )  # fmt: skip
 _COUNTER = itertools.count()
-_PATIENCE_S = 30.0
+_PATIENCE_S = 120.0  # of a server that runs, on a machine that may be busy
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +209,7 @@ def _configuration(settings: ServerSettings) -> list[str]:
         "db.temporal.timezone=Z",
         "db.tx_log.preallocate=false",
         "db.tx_log.rotation.size=8m",
+        "db.tx_log.rotation.retention_policy=keep_none",
         "db.logs.query.enabled=OFF",
         # Sealing closes and reopens a data set: nobody is connected, so nothing to wait for.
         "internal.dbms.bolt.netty_server_shutdown_quiet_period=0",

@@ -21,7 +21,7 @@ _MARKED = "QevalInstance"
 
 
 class RemoteDatabase:
-    """The database of a URI. `secret` is never shown."""
+    """The database of a URI, which may hold `user:password@`. `secret` is never shown."""
 
     def __init__(
         self, uri: str, user: str, secret: str | None, database: str | None, connections: int
@@ -29,10 +29,12 @@ class RemoteDatabase:
         from neo4j.exceptions import ConfigurationError
 
         self.name = database
-        self._where = _without_password(uri)
+        self._where, *login = _login_apart(uri)
+        if login[0]:
+            user, secret = login
         try:
-            _refuse_other_schemes(uri)
-            self.driver = connect(uri, connections, (user, secret) if secret else None)
+            _refuse_other_schemes(self._where)
+            self.driver = connect(self._where, connections, (user, secret) if secret else None)
         except (ConfigurationError, ValueError) as error:
             raise InputError(
                 f"engine.uri (QEVAL_NEO4J_URI) is no Neo4j URI: {error}; expected bolt://host:port "
@@ -127,6 +129,11 @@ def _refuse_other_schemes(uri: str) -> None:
         raise ValueError(f"it begins with none of {', '.join(_SCHEMES)}")
 
 
-def _without_password(uri: str) -> str:
+def _login_apart(uri: str) -> tuple[str, str, str]:
+    """The URI without `user:password@`, which the driver refuses (and then shows), and both."""
+    from urllib.parse import unquote
+
     scheme, mark, rest = uri.partition("://")
-    return f"{scheme}{mark}{rest.rpartition('@')[2]}"
+    login, _, where = rest.rpartition("@")
+    user, _, secret = login.partition(":")
+    return f"{scheme}{mark}{where}", unquote(user), unquote(secret)

@@ -27,6 +27,7 @@ from qeval.errors import InputError
 from qeval.suite import Instance
 
 _COUNTS = "counts.json"
+_PARTING_S = 3.0
 
 
 class Stores:
@@ -87,7 +88,7 @@ class Stores:
             self._drivers, self._lent = {}, {}
         for key in lent:
             with contextlib.suppress(EngineLostError, RefusedError):  # the server may be gone
-                self.control.ask("return", _borrowed(key))
+                self.control.ask("return", _borrowed(key), patience_s=_PARTING_S)
         for driver in drivers:
             with contextlib.suppress(Exception):  # the server may be gone
                 driver.close()

@@ -82,6 +82,7 @@ final class DataSets {
   int lend(String key, String model, long borrower) throws Exception {
     synchronized (lock(key)) {
       reclaim();
+      giveBack(key);
       GraphFile file = new GraphFile(scratch.resolve(key + ".graph"));
       Loan loan = takeIdle(model, borrower);
       if (loan == null) {
@@ -136,6 +137,7 @@ final class DataSets {
     List<DataSet> all = new ArrayList<>(open.values());
     synchronized (this) {
       loans.values().forEach(loan -> all.add(loan.dataSet()));
+      idle.forEach(loan -> all.add(loan.dataSet()));
     }
     return all.stream().anyMatch(one -> one.holdsUnstoppable(patience));
   }

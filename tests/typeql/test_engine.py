@@ -221,6 +221,30 @@ def test_mutual_recursion_on_cycles() -> None:
     assert [row[0].try_get_value() for row in answer.rows if row[0]] == ["a", "b", "c", "d"]
 
 
+@pytest.mark.parametrize(
+    ("body", "narrowed"),
+    [
+        ("match $x isa special-item;", True),
+        ("match $y isa special-item; match $x isa special-item;", True),
+        ("match not { $x isa! item; };", False),  # only what stands in the match itself counts
+        ("match $x isa $t; $t label special-item;", True),
+    ],
+)
+def test_an_argument_is_held_to_the_types_that_the_body_asks_for(
+    body: str, *, narrowed: bool
+) -> None:
+    """As on the server: `annotate_arguments` takes them from the first match with the argument."""
+    database = Database()
+    database.define("define attribute nid, value string; entity item, owns nid @key;"
+                    " entity special-item sub item;")  # fmt: skip
+    database.load("insert $a isa item, has nid 'a'; $b isa special-item, has nid 'b';")
+    answer = database.query(
+        f"with fun special($x: item) -> boolean: {body} return check;"
+        " match $i isa item, has nid $n; special($i) == false; select $n;"
+    )
+    assert [row[0].try_get_value() for row in answer.rows if row[0]] == ([] if narrowed else ["a"])
+
+
 def test_notes_can_be_asked_for() -> None:
     database = Database()
     database.define(

@@ -73,10 +73,14 @@ def _annotate(
 
 
 def _argument(body: Body, var: Var, declared: Known) -> Parameter:
-    """Return the types of an argument as the first pattern that uses it narrows them."""
-    first = next((stage for stage in body.stages if isinstance(stage, Match)), None)
-    if first is not None and var in first.block.root.types:
-        return f.Concepts(first.block.root.types[var])
+    """Return the types of an argument as the first match that uses it narrows them.
+
+    A caller's variable is held to these types, so `f($x) == false` has no row where a type alone
+    makes the body fail. The server's type inference does that too.
+    """
+    for stage in body.stages:
+        if isinstance(stage, Match) and var in stage.block.root.types:
+            return f.Concepts(stage.block.root.types[var])
     return declared.parameter(var)
 
 

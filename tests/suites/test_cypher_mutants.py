@@ -12,13 +12,20 @@ from qeval.configuration import compose
 from qeval.engines.base import Engine, QueryError
 from qeval.languages.cypher import tokenize
 from qeval.suites import load_suite
+from qeval.suites.loader import suite_folder
 from qeval.suites.mutants import Mutant, mutants
 from qeval.suites.mutants.cypher_tree import Node, read
+from qeval.suites.rewrites import read_rewrites
 
 SUITE = load_suite("ecommerce")
 SHAPE = SUITE.instance("cypher", "base")
 GOLDS = [case.gold["cypher"] for case in SUITE.cases if "cypher" in case.gold]
-QUERIES = GOLDS + [one.gold["cypher"] for one in SUITE.examples if "cypher" in one.gold]
+REWRITES = read_rewrites(suite_folder("ecommerce"), SUITE, "cypher")
+QUERIES = [
+    *GOLDS,
+    *(one.gold["cypher"] for one in SUITE.examples if "cypher" in one.gold),
+    *(rewrite.query for rewrite in REWRITES),
+]
 
 
 def all_mutants(query: str) -> tuple[Mutant, ...]:
@@ -389,12 +396,12 @@ def nodes_outside(node: Node) -> Iterator[Node]:
         yield from nodes_outside(part)
 
 
-@pytest.mark.parametrize("query", QUERIES)
-def test_every_gold_and_example_is_read_whole(query: str) -> None:
-    text, tree = read(query)
-    assert [text[node.start : node.end] for node in tree.all("opaque")] == []
-    assert (tree.start, tree.end) == (0, len(text.rstrip()))
-    assert not list(nodes_outside(tree))
+def test_every_gold_example_and_rewrite_is_read_whole() -> None:
+    for query in QUERIES:
+        text, tree = read(query)
+        assert [text[node.start : node.end] for node in tree.all("opaque")] == []
+        assert (tree.start, tree.end) == (0, len(text.rstrip()))
+        assert not list(nodes_outside(tree)), query
 
 
 MODERN = [

@@ -39,7 +39,9 @@ def main(argv: Sequence[str]) -> int:
     if options.variants is not None:
         variants = variants[: max(0, options.variants)]
     first = next(iter(cells.values()))
-    settings = GateSettings(first.limits, first.policy, options.max_seconds, options.workers)
+    settings = GateSettings(
+        first.limits, first.policy, options.max_seconds, options.workers, options.shuffled
+    )
     with ExitStack() as stack:
         benches, labels = {}, {}
         for language, cell in cells.items():
@@ -131,6 +133,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="variants to check next to base (default: all of the suite)",
     )
+    parser.add_argument("--shuffled", type=int, default=3, metavar="N",
+                        help="on so many instances, base first, golds run again on the same rows "
+                        "in another physical order (default: %(default)s)")  # fmt: skip
     parser.add_argument("--max-seconds", type=float, default=1.0, metavar="S",
                         help="longest time of one gold (default: %(default)s)")  # fmt: skip
     parser.add_argument("--max-shared-words", type=float, default=0.75, metavar="SHARE",

@@ -315,9 +315,7 @@ def test_least_recently_used_instances_go(
 def test_schema_and_rows_that_postgres_refuses(
     pg: PostgresEngine, pg_new_instance: Callable[..., Instance]
 ) -> None:
-    with pytest.raises(
-        InputError, match=r"schema of base:1: PostgreSQL refuses it.*nix"
-    ):
+    with pytest.raises(InputError, match=r"schema of base:1: PostgreSQL refuses it.*nix"):
         pg.load(pg_new_instance("shop_bad_ddl", schema="CREATE TABLE users (id nix)"))
     narrow = "CREATE TABLE users (id integer, name varchar(3), born date, spent numeric);"
     with pytest.raises(InputError, match="refuses the rows of table 'users'"):

@@ -1,10 +1,11 @@
 """From a record whose prediction differs to the same record with a judge's word in it."""
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qeval.engines.base import QueryError
-from qeval.errors import InputError
+from qeval.errors import InputError, QevalError
 from qeval.judge.base import Claim, Dispute, Judgement, Shown, Vote, digest_of
 from qeval.judge.blinding import bounded
 from qeval.judge.claims import ClaimTrial, base_rows
@@ -55,6 +56,7 @@ def ask_judge(
     dispute = dispute_of(
         cell, case, record.query, question=record.question, outcome=outcome, bench=bench
     )
+    dispute = replace(dispute, counterexample=_few_rows(cell, case, record, bench))
     try:
         judgement = judge.decide(dispute)
     except BudgetReachedError:
@@ -127,6 +129,31 @@ def _result(cell: "Cell", query: str, instance: str, bench: "Bench") -> Shown | 
     except QueryError:
         return None  # it ran before, so this is the machine's fault; queries alone must do
     return bounded(execution.table, MOST_ROWS)
+
+
+def _few_rows(cell: "Cell", case: "Case", record: "Record", bench: "Bench") -> str | None:
+    """The fewest rows on which the queries differ, table by table; None where none are found.
+
+    Only if no row can go: what a busy machine leaves off in between would make another prompt.
+    """
+    from qeval.equivalence.counterexample import deciding
+    from qeval.equivalence.finding import Duel, find_counterexample
+
+    assert cell.judge is not None
+    telling = deciding(record, cell.judge.counterexamples)
+    if telling is None or record.query is None or not _tabular(cell):
+        return None
+    duel = Duel(cell, case, record.query, bench.engine)
+    try:
+        found = bench.lasting(lambda: find_counterexample(duel, telling, "", cell.counterexample_s))
+    except QevalError:
+        return None  # it is a help for the judge; the dispute stands without it
+    if not (found.cut and found.minimal):
+        return None
+    return "\n".join(
+        f"{name} {json.dumps(table['columns'])}: {json.dumps(table['rows'], ensure_ascii=False)}"
+        for name, table in found.tables.items()
+    )
 
 
 def _tabular(cell: "Cell") -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from qeval.data.model import TableModel
+    from qeval.equivalence.counterexample import Which
     from qeval.languages.base import Language
     from qeval.models.base import Model
     from qeval.models.budget import Budget
@@ -186,6 +187,11 @@ class Judge(Protocol):
     @property
     def claim_rows(self) -> int:
         """How many rows a row set may have to be tried; 0: none is tried."""
+        ...
+
+    @property
+    def counterexamples(self) -> "Which":
+        """Of which predictions it is shown the few rows that tell them from the gold."""
         ...
 
     @property

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
+from qeval.equivalence.counterexample import Which
 from qeval.errors import InputError, did_you_mean
 from qeval.judge.answers import SCHEMA, UnusableError, read_answer
 from qeval.judge.base import Dispute, Judgement, Vote, digest_of
@@ -28,7 +29,8 @@ class LlmJudge:
     `model` is that model's configuration. `form`: how it is made to answer in JSON (`auto`: by
     `response_format` where litellm's table knows that the model takes a schema, else by the
     prompt's word alone). `result_rows` and `result_characters` bound what is shown of each result,
-    `claim_rows` the row set that is tried. An answer that can't be used is asked for once more.
+    `claim_rows` the row set that is tried. `counterexamples`: of which predictions the few rows
+    that tell them from the gold are sought and shown. An unusable answer is asked for once more.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class LlmJudge:
         result_rows: int,
         result_characters: int,
         claim_rows: int,
+        counterexamples: str,
         max_false_accept: float,
         notes: str = "",
     ) -> None:
@@ -63,6 +66,12 @@ class LlmJudge:
         self.result_rows = result_rows
         self.result_characters = result_characters
         self.claim_rows = claim_rows
+        if counterexamples not in get_args(Which):
+            raise InputError(
+                f"judge.counterexamples={counterexamples!r}: expected {', '.join(get_args(Which))}."
+                + did_you_mean(counterexamples, get_args(Which))
+            )
+        self.counterexamples: Which = counterexamples  # type: ignore[assignment]
         self.max_false_accept: float = check(float, max_false_accept, "judge.max_false_accept")
         self.notes = notes
         self.model = _model(model, form)
@@ -77,6 +86,7 @@ class LlmJudge:
             "votes": self.votes,
             "seed": self.seed,
             "bounds": [self.result_rows, self.result_characters, self.claim_rows],
+            "counterexamples": self.counterexamples,
         }
 
     @property
@@ -122,7 +132,10 @@ class LlmJudge:
         shown = sides(
             dispute, swapped=swapped, rows=self.result_rows, characters=self.result_characters
         )
-        texts = [dispute.question, dispute.schema, dispute.counterexample or ""]
+        few = dispute.counterexample or ""
+        if self.counterexamples == "none" or len(few) > self.result_characters:
+            few = ""
+        texts = [dispute.question, dispute.schema, few]
         texts += [str(part) for side in shown.values() for part in side.values()]
         facts: dict[str, object] = {
             "language": dispute.language,
@@ -130,7 +143,7 @@ class LlmJudge:
             "question": dispute.question,
             "schema": dispute.schema.strip(),
             "tables": dispute.tables,
-            "counterexample": dispute.counterexample,
+            "counterexample": few,
             "differing": dispute.differing,
             "mark": mark_of(*texts),
             **shown,

@@ -10,6 +10,7 @@ from qeval.judge.voting import majority
 from qeval.settings import check
 
 if TYPE_CHECKING:
+    from qeval.equivalence.counterexample import Which
     from qeval.judge.base import Judge
     from qeval.models.base import Model
     from qeval.models.budget import Budget
@@ -62,6 +63,12 @@ class Panel:
     def claim_rows(self) -> int:
         """The largest row set that is tried."""
         return max(member.claim_rows for member in self.members)
+
+    @property
+    def counterexamples(self) -> "Which":
+        """The most that any member wants to be shown."""
+        wanted = {member.counterexamples for member in self.members}
+        return "all" if "all" in wanted else "refuted" if "refuted" in wanted else "none"
 
     def preflight(self) -> None:
         """What any member lacks, all of it at once."""

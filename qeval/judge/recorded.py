@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from qeval.judge.base import Dispute, Judge, Judgement
 
 if TYPE_CHECKING:
+    from qeval.equivalence.counterexample import Which
     from qeval.models.base import Model
     from qeval.models.budget import Budget
     from qeval.prompts.base import Prompt
@@ -26,6 +27,7 @@ class RecordedJudge:
         self.max_false_accept = judge.max_false_accept
         self.votes = judge.votes
         self.claim_rows = judge.claim_rows
+        self.counterexamples: Which = "none"
         self.models: tuple[Model, ...] = ()
         self._identity = dict(identity)
         self._said = {

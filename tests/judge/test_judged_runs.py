@@ -13,9 +13,9 @@ from qeval.judge.planning import JudgePlan
 from qeval.results import CellResult, SweepResult
 from qeval.scoring.verdict import Verdict
 from qeval.sweep import evaluate, evaluate_cells
-from tests.judge.company import build
+from tests.judge.company import build, gold
 
-ANSWERS = "model.shares={gold: 0.3, wrong: 0.5, syntax_error: 0.1, refuse: 0.1}"
+MOCK = ("model=mock", "model.shares={gold: 0.3, wrong: 0.5, syntax_error: 0.1, refuse: 0.1}")
 UNTOUCHED = (
     "syntax_pass", "valid", "execution_accuracy", "execution_accuracy_relaxed", "robust_accuracy",
 )  # fmt: skip
@@ -30,12 +30,13 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Evaluate:
     """Evaluate one cell per judge: a tiny suite, a third of the predictions right."""
     company = build(tmp_path_factory.mktemp("suite") / "company", range(100, 3000, 100))
     common = [
-        "model=mock", ANSWERS, "lang=typeql", "tracking=none", f"suite.path={company}",
-        "prompt_strategy=schema_zero_shot",
+        "lang=typeql", "tracking=none", f"suite.path={company}", "prompt_strategy=schema_zero_shot",
     ]  # fmt: skip
 
     def run(runs: Path, judges: Sequence[Sequence[str]], *words: str) -> SweepResult:
-        cells = [compose([*common, f"runs_dir={runs}", *words, *judge]) for judge in judges]
+        model = () if any(word.startswith("model=") for word in words) else MOCK
+        every = [*common, *model, f"runs_dir={runs}", *words]
+        cells = [compose([*every, *judge]) for judge in judges]
         return evaluate_cells(cells, quiet=True)
 
     return run
@@ -186,3 +187,26 @@ def test_rescoring_repeats_judgements_without_asking(
     assert {r.case_id: r.verdict for r in again.records} == {r.case_id: r.verdict for r in records}
     assert again.metrics.judgements == judged["yes"].metrics.judgements
     assert again.key == judged["yes"].key
+
+
+def test_a_refuted_prediction_comes_with_the_rows_that_refute_it(
+    evaluated: Evaluate, tmp_path: Path
+) -> None:
+    answers = tmp_path / "answers.jsonl"
+    # Right on base, wrong for someone who earns 1495.
+    lucky = gold(1500).replace(">= 1500", ">= 1493")
+    answers.write_text(json.dumps({"case_id": "co-1500", "query": lucky}))
+    words = ["model=replay", f"model.file={answers}", "model.missing=empty"]
+    judge = ["judge=mock", "judge.behaviour=no"]
+    shown: dict[str, str] = {}
+    for which in ("refuted", "none"):
+        shows = f"judge.counterexamples={which}"
+        result = evaluated(tmp_path / which, [[*judge, shows]], *words)
+        (record,) = (r for r in result.cells[0].records if r.case_id == "co-1500")
+        assert record.verdict is Verdict.REFUTED
+        assert record.judgement is not None
+        prompts = read_prompts(result.cells[0].folder)
+        shown[which] = prompts[record.judgement.votes[0].prompt_digest][-1][1]
+    assert 'employees ["id", "name", ' in shown["refuted"]
+    assert "1495" in shown["refuted"].partition("A small data set")[2]
+    assert "A small data set" not in shown["none"]

@@ -38,6 +38,7 @@ class GoldTables:
         except OSError:  # a home that can't be written costs time only
             self._used = False
         self._lock = threading.Lock()
+        self._paths: dict[tuple[str, QueryLimits], Path] = {}
         self._files: dict[Path, dict[str, _Plain]] = {}
         self._new: dict[Path, dict[str, _Plain]] = {}
 
@@ -77,8 +78,12 @@ class GoldTables:
                     file.unlink(missing_ok=True)
 
     def _path(self, fingerprint: str, limits: QueryLimits) -> Path:
-        text = repr((self._label, fingerprint, limits, _code()))
-        return self._folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.pickle"
+        key = fingerprint, limits
+        if key not in self._paths:
+            text = repr((self._label, fingerprint, limits, _code()))
+            name = hashlib.sha256(text.encode()).hexdigest()[:32]
+            self._paths[key] = self._folder / f"{name}.pickle"
+        return self._paths[key]
 
 
 def _read(path: Path) -> dict[str, _Plain]:

@@ -32,6 +32,7 @@ class PostgresEngine:
         keep_instances: int,
         check_timeout_s: float,
         server: dict[str, Any],
+        idle_connections: int = 32,
     ) -> None:
         from qeval.engines.postgres.launch import ServerSettings
 
@@ -40,6 +41,7 @@ class PostgresEngine:
         self._uri = uri
         self._bin = bin
         self._connections = connections
+        self._idle = idle_connections
         self._keep = keep_instances
         self._check_timeout_s = check_timeout_s
         self._settings = ServerSettings(**server)
@@ -113,7 +115,7 @@ class PostgresEngine:
             if self._sessions is not None:
                 self._sessions.close()
             if self._server is not None and answers(self._server):
-                self._sessions = Sessions(self._server, self._connections)
+                self._sessions = Sessions(self._server, self._connections, self._idle)
             else:
                 if self._embedded is not None:
                     self._embedded.lost()
@@ -166,7 +168,7 @@ class PostgresEngine:
         self._init_state()
         self.__dict__.update(state)
         if self._server is not None:
-            self._sessions = Sessions(self._server, self._connections)
+            self._sessions = Sessions(self._server, self._connections, self._idle)
 
     def _running(self) -> Server:
         if self._server is None:
@@ -198,7 +200,7 @@ class PostgresEngine:
             if self._embedded is None:
                 self._embedded = EmbeddedServer(self._bin, self._settings)
             self._server = self._embedded.start()
-        self._sessions = Sessions(self._server, self._connections)
+        self._sessions = Sessions(self._server, self._connections, self._idle)
 
     def _on_session(self, instance: Instance, use: "Callable[[Session], _T]") -> _T:
         sessions = self._sessions

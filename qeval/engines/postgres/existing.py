@@ -81,7 +81,8 @@ class ExistingPostgresEngine:
         for existing in self._databases.values():
             if existing not in self._places:
                 server = reach(existing)
-                self._places[existing] = _Place(server, Sessions(server, self._connections))
+                sessions = Sessions(server, self._connections, idle=self._connections)
+                self._places[existing] = _Place(server, sessions)
         digests = {name: self._digest(existing) for name, existing in self._databases.items()}
         version = self._places[self._databases["base"]].server.version
         return EngineInfo("postgres", version, "server", content(digests))

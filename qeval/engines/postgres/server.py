@@ -138,13 +138,17 @@ class StaleSessionError(EngineLostError):
 
 
 class Sessions:
-    """A small pool of reader sessions; at most `size` queries run at once, the rest wait."""
+    """A small pool of reader sessions; at most `size` queries run at once, the rest wait.
 
-    def __init__(self, server: Server, size: int) -> None:
+    At most `idle` sessions wait for their next query: a session is of one instance, and a case is
+    run on all of them in turn, so connecting anew for each would cost more than the queries.
+    """
+
+    def __init__(self, server: Server, size: int, idle: int) -> None:
         self._server = server
         self._free: dict[str, LifoQueue[Session]] = {}
         self._slots = BoundedSemaphore(size)
-        self._size = size
+        self._idle = idle
         self._closed = False
 
     @contextmanager
@@ -179,15 +183,13 @@ class Sessions:
                 session.close()
 
     def _make_room(self) -> None:
-        """Close idle sessions of other instances, so that the server's limit is never met."""
+        """Close idle sessions of the instances that have most, so that there are never too many."""
         queues = list(self._free.values())
-        while sum(queue.qsize() for queue in queues) >= self._size:
-            for queue in queues:
-                if (session := _pop(queue)) is not None:
-                    session.close()
-                    break
-            else:
+        while sum(queue.qsize() for queue in queues) >= self._idle:
+            session = _pop(max(queues, key=lambda queue: queue.qsize()))
+            if session is None:
                 return
+            session.close()
 
 
 def _pop(queue: "LifoQueue[Session]") -> "Session | None":

@@ -109,7 +109,7 @@ def check_rewrites(
 
     Checked as well: every gold in the language has at least `LEAST` rewrites, each passes the
     language's safety check, and each says something else than the gold and the other rewrites
-    (`same_text`). Raises `EngineLostError`, and `QueryError` for a gold that fails.
+    (`same_text`). Raises `EngineLostError`, and `QevalError` for a gold that fails.
     """
     language = bench.language.name
     problems = [*_text_problems(suite, language, rewrites)]

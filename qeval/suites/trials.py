@@ -7,6 +7,7 @@ from functools import partial
 from typing import Literal
 
 from qeval.engines.base import Engine, EngineLostError, QueryError, QueryLimits
+from qeval.errors import QevalError
 from qeval.scoring.spec import Policy
 from qeval.scoring.table import Table
 from qeval.suite import Case, Instance, Suite
@@ -54,7 +55,7 @@ def try_all(
 ) -> list[Trial]:
     """One trial per candidate on the named instance, in the order given.
 
-    Each gold is executed once. Raises `EngineLostError`, and `QueryError` for a gold that fails.
+    Each gold is executed once. Raises `EngineLostError`, and `QevalError` for a gold that fails.
     """
     if not candidates:
         return []
@@ -64,12 +65,25 @@ def try_all(
     bench.engine.load(loaded)
     asked = sorted({candidate.case for candidate in candidates})
     with ThreadPoolExecutor(settings.workers) as pool:
-        answer = partial(bench.engine.execute, instance=loaded, limits=settings.limits)
-        tables = pool.map(answer, [cases[case].gold[language] for case in asked])
-        golds = {case: found.table for case, found in zip(asked, tables, strict=True)}
+        answer = partial(_gold, bench.engine, loaded, settings)
+        tables = pool.map(answer, asked, [cases[case].gold[language] for case in asked])
+        golds = dict(zip(asked, tables, strict=True))
         work = partial(_try, bench.engine, loaded, settings)
         pairs = [(cases[candidate.case], golds[candidate.case]) for candidate in candidates]
         return list(pool.map(work, pairs, [candidate.query for candidate in candidates]))
+
+
+def _gold(
+    engine: Engine, instance: Instance, settings: TrialSettings, case: str, query: str
+) -> Table:
+    try:
+        return engine.execute(query, instance, settings.limits).table
+    except QueryError as error:
+        raise QevalError(
+            f"the {engine.language} gold of {case} fails on {instance.name}: {error.message}."
+            " `qeval check` says more of it; on a busy machine give it time:"
+            " limits.timeout_s=60"
+        ) from error
 
 
 def _try(

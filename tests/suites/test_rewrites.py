@@ -10,7 +10,7 @@ import pytest
 from qeval.cells import Cell, build_cell, build_engine
 from qeval.configuration import compose
 from qeval.engines.base import Engine
-from qeval.errors import InputError
+from qeval.errors import InputError, QevalError
 from qeval.suites import load_suite
 from qeval.suites.check import Bench
 from qeval.suites.loader import suite_folder
@@ -119,6 +119,15 @@ def test_what_the_check_of_rewrites_finds(cell: Cell, engine: Engine) -> None:
         assert kinds == {("refused", "broken"), ("failed", "dividing"), ("different", "boundary")}
     executed = len(kit) - 1  # never what is unsafe
     assert (report.golds, report.cases, report.executions) == (1, 1, 2 * executed)
+
+
+def test_a_gold_that_fails_is_told(cell: Cell, engine: Engine) -> None:
+    case = next(case for case in SUITE.cases if case.id == "ec-e05")
+    suite = replace(SUITE, cases=(replace(case, gold={"sql": "SELECT 1 / 0 AS n"}),))
+    kit = [Rewrite("ec-e05", "sql", "mirrored", "SELECT 1 AS n")]
+    settings = TrialSettings(cell.limits, cell.policy)
+    with pytest.raises(QevalError, match="the sql gold of ec-e05 fails on variant-1: division"):
+        check_rewrites(suite, Bench(cell.language, engine), kit, ["variant-1"], settings)
 
 
 def test_too_few_rewrites_and_those_without_rows_are_told(cell: Cell, engine: Engine) -> None:

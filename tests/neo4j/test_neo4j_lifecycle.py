@@ -128,7 +128,7 @@ def test_two_processes_have_two_slots_and_data_is_kept(
         ("MATCH (u:User {id: 42}) USING INDEX u:User(id) RETURN u.name", "Zoë 42"),
         (
             "MATCH (o:Order) USING INDEX o:Order(total) WHERE o.total > 300 RETURN count(o)",
-            ((99,),),
+            99,
         ),
     ):
         assert engine.execute(query, shop, QueryLimits()).table.rows == ((value,),)
@@ -178,6 +178,12 @@ def test_an_unfinished_load_is_never_trusted(
         with pytest.raises(KeyboardInterrupt):
             engine.load(other)
     assert count(engine, other) == ((100,),)
+    assert engine._slot_folder is not None
+    store = Path(engine._slot_folder, "instances", other.key)
+    assert store.is_dir()
+    engine.drop(other)
+    assert not store.exists()
+    assert other.key not in kept(store.parent.parent)
 
 
 def test_a_warm_server_is_found_shared_and_stopped_at_once(

@@ -49,7 +49,7 @@ class RemoteDatabase:
             with self.driver.session(database=self.name) as session:
                 row = session.run("CALL dbms.components() YIELD versions RETURN versions[0]")
                 version = str(row.single()[0])
-        except (DriverError, Neo4jError) as error:
+        except (DriverError, Neo4jError, OSError, ValueError) as error:
             raise EngineUnavailableError(
                 f"can't reach the Neo4j server of engine.uri ({self._where}): {error}\n"
                 "Check QEVAL_NEO4J_URI, QEVAL_NEO4J_USER and QEVAL_NEO4J_PASSWORD; unset the URI "
@@ -125,6 +125,9 @@ class RemoteDatabase:
 
 
 def _refuse_other_schemes(uri: str) -> None:
+    from urllib.parse import urlsplit
+
+    _ = urlsplit(uri).port  # a ValueError where it is none
     if uri.partition("://")[0] not in _SCHEMES:
         raise ValueError(f"it begins with none of {', '.join(_SCHEMES)}")
 

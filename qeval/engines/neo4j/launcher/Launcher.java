@@ -28,6 +28,8 @@ public final class Launcher {
   private static final Duration UNSTOPPABLE =
       Duration.ofMillis((long) (1000 * Double.parseDouble(System.getProperty("qeval.unstoppable_s"))));
 
+  private static final String PROBE = "probe"; // as in embedded.py
+
   private final Path control;
   private final DataSets dataSets;
   private final ExecutorService workers = Executors.newCachedThreadPool(Launcher::daemon);
@@ -93,9 +95,12 @@ public final class Launcher {
   private int answer(String[] words) throws Exception {
     switch (words[0]) {
       case "open":
-        return dataSets.open(words[1]);
+        int opened = dataSets.open(words[1]);
+        retireProbe(words[1]);
+        return opened;
       case "load":
         int port = dataSets.load(words[1], words[2], words[3]);
+        retireProbe(words[1]);
         workers.execute(System::gc); // gives back what the load's transaction took
         return port;
       case "close":
@@ -108,6 +113,13 @@ public final class Launcher {
         return 0;
       default:
         throw new IllegalArgumentException("unknown request: " + words[0]);
+    }
+  }
+
+  /** The empty data set that proved that the server starts is of no use beside a real one. */
+  private void retireProbe(String opened) {
+    if (!opened.equals(PROBE)) {
+      workers.execute(() -> dataSets.close(PROBE));
     }
   }
 

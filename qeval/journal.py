@@ -233,10 +233,9 @@ def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 return
             try:
                 value = json.loads(raw)
-            except ValueError:
+            except (ValueError, RecursionError):
                 value = None
             if not isinstance(value, dict):
-                raise InputError(
-                    f"{path}:{number}: this line is damaged. Delete it: its case is then run again"
-                )
+                then = ": its case is then run again" if path.name == JOURNAL else " or mend it"
+                raise InputError(f"{path}:{number}: this line is damaged. Delete it{then}")
             yield number, value

@@ -88,6 +88,13 @@ def read(folder: Path) -> list[Decision]:
             raise InputError(
                 f"{path}:{number}: not a decision ({error}); delete the line or mend it"
             ) from None
+        for name, value in asdict(decision).items():
+            wanted = bool if name == "saw_judge" else str
+            if not isinstance(value, wanted):
+                raise InputError(
+                    f"{path}:{number}: {name} is {value!r}, expected "
+                    f"{'true or false' if wanted is bool else 'text'}; delete the line or mend it"
+                )
         check_choice(decision.choice, f"{path}:{number}")
         found.append(decision)
     return found

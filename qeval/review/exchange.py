@@ -11,8 +11,8 @@ from pathlib import Path
 
 from qeval.errors import InputError
 from qeval.review.decisions import CHOICES
-from qeval.review.session import Session, checked_name
-from qeval.tracking.failures import difference_text
+from qeval.review.session import Session, checked_name, checked_reason
+from qeval.tracking.failures import counterexample_text, difference_text
 
 COLUMNS = (
     "item",
@@ -23,13 +23,17 @@ COLUMNS = (
     "gold",
     "prediction",
     "difference",
+    "counterexample",
     "judge",
     "judge_reason",
     "choice",
     "reason",
     "reviewer",
 )
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_GUARDED = ("=", "+", "-", "@", "\t", "\r", "'")
+"""What a cell gets an apostrophe in front of; one that is there already too, so that reading takes
+away what writing gave and nothing else."""
+_LONGEST = 2**31 - 1  # characters of a cell: predictions may be long
 
 
 def write(session: Session, path: Path, reviewer: str) -> int:
@@ -39,12 +43,13 @@ def write(session: Session, path: Path, reviewer: str) -> int:
     """
     said = session.said()
     try:
-        with path.open("w", newline="", encoding="utf-8-sig") as file:
+        with path.open("w", newline="", encoding="utf-8-sig", errors="replace") as file:
             writer = csv.writer(file)
             writer.writerow(COLUMNS)
             for item in session.items:
                 mine = said.get(item.key, {}).get(reviewer)
                 record = item.record
+                found = session.counterexample(item)
                 row = (
                     item.key,
                     item.case_id,
@@ -54,6 +59,7 @@ def write(session: Session, path: Path, reviewer: str) -> int:
                     record.gold,
                     record.query or "",
                     difference_text(record),
+                    "" if found is None else counterexample_text(found),
                     item.judged,
                     item.judgements[0].reason if item.judgements else "",
                     mine.choice if mine else "",
@@ -73,7 +79,13 @@ def read(session: Session, path: Path, reviewer: str) -> int:
     the file counts before the one given. Nothing is taken over if any row is wrong: `InputError`
     names the line.
     """
-    wanted = list(_rows(session, path, reviewer))
+    before = csv.field_size_limit(_LONGEST)
+    try:
+        wanted = list(_rows(session, path, reviewer))
+    except csv.Error as error:
+        raise InputError(f"{path}: no CSV table: {error}") from error
+    finally:
+        csv.field_size_limit(before)
     said = session.said()
     new = 0
     for key, choice, who, reason in wanted:
@@ -91,7 +103,7 @@ def _rows(session: Session, path: Path, reviewer: str) -> Iterator[tuple[str, st
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"can't read {path} as UTF-8 text: {error}") from error
-    reader = csv.DictReader(StringIO(text, newline=""), delimiter=_delimiter(text))
+    reader = csv.DictReader(StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     missing = {"item", "choice"} - set(reader.fieldnames or ())
     if missing:
         raise InputError(
@@ -99,7 +111,8 @@ def _rows(session: Session, path: Path, reviewer: str) -> Iterator[tuple[str, st
             f"{' and '.join(sorted(missing))} must be there; qeval review --export writes them"
         )
     for row in reader:
-        where = f"{path}:{reader.line_num}"
+        case = (row.get("case") or "").strip()
+        where = f"{path}:{reader.line_num}" + (f" ({case})" if case else "")
         choice = (row["choice"] or "").strip().lower()
         if not choice:
             continue
@@ -111,8 +124,7 @@ def _rows(session: Session, path: Path, reviewer: str) -> Iterator[tuple[str, st
             who = checked_name(row.get("reviewer") or reviewer)
         except InputError as error:
             raise InputError(f"{where}: {error}") from None
-        reason = (row.get("reason") or "").strip()
-        yield key, choice, who, reason.removeprefix("'")
+        yield key, choice, who, checked_reason((row.get("reason") or "").removeprefix("'"))
 
 
 def _delimiter(text: str) -> str:
@@ -122,4 +134,4 @@ def _delimiter(text: str) -> str:
 
 
 def _guarded(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+    return f"'{cell}" if cell.startswith(_GUARDED) else cell

@@ -6,6 +6,7 @@ policy allows no script or style but its own files.
 
 import json
 import secrets
+import sys
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,10 +15,11 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from qeval.errors import InputError, QevalError
-from qeval.review.session import Session
+from qeval.review.session import Session, checked_name
 
 HOST = "127.0.0.1"
 BODY_LIMIT = 64 * 1024  # bytes of a request
+PATIENCE_S = 30.0  # seconds that a connection may say nothing
 
 _FILES = {
     "/": ("index.html", "text/html; charset=utf-8"),
@@ -57,11 +59,17 @@ class ReviewServer(ThreadingHTTPServer):
         """Where the page is; the part after `#` never reaches a log of requests."""
         return f"http://{HOST}:{self.server_port}/#{self.secret}"
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that goes away in the middle is no fault; anything else is shown."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
 
 class _Handler(BaseHTTPRequestHandler):
     server: ReviewServer
     server_version = "qeval"
     sys_version = ""
+    timeout = PATIENCE_S
 
     def do_GET(self) -> None:
         path = urlsplit(self.path).path
@@ -87,17 +95,18 @@ class _Handler(BaseHTTPRequestHandler):
         return self.server.session.view(self._asked("key"), self._reviewer())
 
     def _decide(self, body: dict[str, Any]) -> object:
-        self.server.session.decide(
+        made = self.server.session.decide(
             str(body.get("key", "")),
             str(body.get("choice", "")),
             str(body.get("reviewer", "")),
             reason=str(body.get("reason", "")),
             saw_judge=body.get("saw_judge") is True,
         )
-        return self.server.session.view(str(body["key"]), str(body["reviewer"]))
+        return self.server.session.view(made.item, made.reviewer)
 
     def _reviewer(self) -> str:
-        return self._asked("reviewer") or self.server.reviewer
+        asked = self._asked("reviewer")
+        return checked_name(asked) if asked.strip() else self.server.reviewer
 
     def _asked(self, name: str) -> str:
         return parse_qs(urlsplit(self.path).query).get(name, [""])[0]
@@ -123,11 +132,12 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "POST":
             return {}
         length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length) > BODY_LIMIT:
+        digits = len(str(BODY_LIMIT))
+        if not length.isdecimal() or len(length) > digits or int(length) > BODY_LIMIT:
             raise InputError(f"expected a body of at most {BODY_LIMIT} bytes")
         try:
             value = json.loads(self.rfile.read(int(length)))
-        except ValueError:
+        except (ValueError, RecursionError):
             raise InputError("expected JSON") from None
         if not isinstance(value, dict):
             raise InputError("expected a JSON object")

@@ -56,7 +56,7 @@ class Session:
             choice=_choice(choice),
             reviewer=checked_name(reviewer),
             at=now(),
-            reason=reason.strip()[:REASON_LIMIT],
+            reason=checked_reason(reason),
             judge=item.judged,
             saw_judge=saw_judge,
         )
@@ -129,6 +129,11 @@ def checked_name(name: str) -> str:
             f"a reviewer needs a name of 1 to {NAME_LIMIT} printable characters, found {name!r}"
         )
     return clean
+
+
+def checked_reason(reason: str) -> str:
+    """A reason as it is kept: at most `REASON_LIMIT` characters, no blanks around them."""
+    return reason.strip()[:REASON_LIMIT].rstrip()
 
 
 def _choice(choice: str) -> Choice:

@@ -62,7 +62,13 @@ ANOTHER_CHOICE = json.dumps({"item": "a", "suite": "s", "case_id": "c", "languag
                              "choice": "yes", "reviewer": "r", "at": ""})  # fmt: skip
 
 
-@pytest.mark.parametrize("line", ['{"item": "a"}', '["a"]', "junk", ANOTHER_CHOICE])
+LISTED = ANOTHER_CHOICE.replace('"yes"', '"different"').replace('"a"', '["a"]')
+NOBODY = ANOTHER_CHOICE.replace('"yes"', '"different"').replace('"r"', "null")
+
+
+@pytest.mark.parametrize(
+    "line", ['{"item": "a"}', '["a"]', "junk", "[" * 5000, ANOTHER_CHOICE, LISTED, NOBODY]
+)
 def test_a_damaged_decision_is_named(tmp_path: Path, line: str) -> None:
     append(tmp_path, [decision("a", "equivalent")])
     with (tmp_path / "reviews.jsonl").open("a", encoding="utf-8") as file:

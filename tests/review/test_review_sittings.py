@@ -3,11 +3,14 @@
 import csv
 import json
 import re
+import socket
+import struct
 import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -241,3 +244,90 @@ def test_tables_without_columns_or_rows_can_be_shown(rows: list[tuple[int]]) -> 
     assert (ours.total, theirs.total) == (len(rows), 0)
     ours, theirs = side_by_side(Table(["n"], rows), Table(["n"], [(1,)]), AnswerSpec(), Policy())
     assert sum(not common for _, common in theirs.rows) == (not rows)
+
+
+def raw(server: ReviewServer, request: bytes) -> bytes:
+    """What the server answers to these bytes."""
+    with socket.create_connection(("127.0.0.1", server.server_port), timeout=30) as connection:
+        connection.sendall(request)
+        return b"".join(iter(partial(connection.recv, 65536), b""))
+
+
+@pytest.mark.parametrize(
+    ("length", "body"),
+    [("9" * 5000, b"{}"), ("50000", b"[" * 50000), ("", b""), ("-1", b"{}")],
+    ids=["huge length", "deep", "no length", "negative length"],
+)
+def test_no_request_makes_the_server_stumble(
+    server: ReviewServer, length: str, body: bytes, capfd: pytest.CaptureFixture[str]
+) -> None:
+    head = (
+        f"POST /api/decide HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n"
+        f"X-Review-Secret: {server.secret}\r\nContent-Length: {length}\r\n\r\n"
+    )
+
+    assert raw(server, head.encode() + body).startswith(b"HTTP/1.0 400 ")
+    assert capfd.readouterr().err == ""
+
+
+def test_a_connection_that_says_nothing_is_given_up(
+    server: ReviewServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server.RequestHandlerClass, "timeout", 0.05)
+
+    assert raw(server, b"GET / HT") == b""
+
+
+def test_a_browser_that_goes_away_is_no_fault(
+    server: ReviewServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_connection(("127.0.0.1", server.server_port)) as connection:
+        # Closing sends a reset, as a killed browser does.
+        now = struct.pack("ii", 1, 0)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, now)
+        connection.sendall(b"GET /page.js HT")
+    ask(server, "/api/queue")
+
+    assert capfd.readouterr().err == ""
+
+
+def test_blanks_in_a_name_make_no_other_reviewer(server: ReviewServer, session: Session) -> None:
+    key = session.items[0].key
+
+    _, made = ask(
+        server, "/api/decide", {"key": key, "choice": "different", "reviewer": " ann  lee "}
+    )
+
+    assert made["mine"]["reviewer"] == "ann lee"
+    _, queue = ask(server, "/api/queue?reviewer=ann%20%20lee")
+    assert next(line for line in queue["items"] if line["key"] == key)["mine"] == "different"
+
+
+@pytest.mark.parametrize("reason", ["'quoted' at the start", "=1+1", "''", "- a dash", "x" * 5000])
+def test_csv_that_comes_back_unchanged_decides_nothing(
+    session: Session, tmp_path: Path, reason: str
+) -> None:
+    decided = session.decide(session.items[0].key, "different", "ann", reason=reason)
+    exchange.write(session, tmp_path / "queue.csv", "ann")
+
+    assert exchange.read(session, tmp_path / "queue.csv", "ann") == 0
+    assert read(tmp_path) == [decided]
+
+
+def test_csv_with_long_and_odd_queries_goes_out_and_comes_back(tmp_path: Path) -> None:
+    odd = record(1, query="SELECT '\udc80' " + "x" * 200_000)
+    sitting = Session(tmp_path, collect([cell(tmp_path / "a", odd)]), AsRecorded())
+    sitting.decide(sitting.items[0].key, "equivalent", "ann")
+    path = tmp_path / "queue.csv"
+
+    assert exchange.write(sitting, path, "ann") == 1
+    assert exchange.read(sitting, path, "ann") == 0
+
+
+def test_a_csv_file_that_was_cut_off_is_refused(session: Session, tmp_path: Path) -> None:
+    path = tmp_path / "queue.csv"
+    exchange.write(session, path, "ann")
+    path.write_bytes(path.read_bytes() + b'"half a row')
+
+    with pytest.raises(InputError, match="no CSV table"):
+        exchange.read(session, path, "ann")

@@ -79,7 +79,8 @@ def _parser() -> argparse.ArgumentParser:
     how.add_argument("--terminal", action="store_true", help="ask here instead of in a browser")
     how.add_argument("--export", type=Path, metavar="CSV", help="write the queue as a table")
     how.add_argument("--import", type=Path, dest="taken", metavar="CSV",
-                     help="take over the column `choice` of such a table")  # fmt: skip
+                     help="take over its column `choice`: equivalent, different or "
+                     "withdrawn")  # fmt: skip
     how.add_argument("--report", action="store_true", help="agreement of reviewers and judges")
     parser.add_argument(
         "--port", type=int, default=0, help="port of the page (default: a free one)"
@@ -104,7 +105,10 @@ def _hold(session: "Session", reviewer: str, options: argparse.Namespace) -> Non
 
     if options.export is not None:
         count = exchange.write(session, options.export, reviewer)
-        print(f"{count} rows: {options.export}")  # noqa: T201
+        print(  # noqa: T201
+            f"{count} rows: {options.export}\nwrite equivalent or different into the column "
+            f"`choice`, then: qeval review --import {options.export}"
+        )
     elif options.taken is not None:
         count = exchange.read(session, options.taken, reviewer)
         print(f"{count} decisions taken over from {options.taken}")  # noqa: T201

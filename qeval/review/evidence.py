@@ -6,12 +6,13 @@ instance that told them apart. Where that can't be, the record's own rows are sh
 
 import threading
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from qeval.equivalence.counterexample import Counterexample, read_counterexamples
 from qeval.errors import QevalError
 from qeval.review.items import Item
 from qeval.scoring.comparison import compare, expect
@@ -124,7 +125,16 @@ def _side(
 def recorded(item: Item, note: str = "") -> Evidence:
     """What the record keeps of the rows that differ."""
     outcome = item.telling
-    difference = outcome.difference or {}
+    return Evidence(
+        outcome.instance,
+        outcome.message,
+        *differing(outcome.difference or {}),
+        note or "only rows that differ, as recorded",
+    )
+
+
+def differing(difference: Mapping[str, Any]) -> tuple[Side, Side]:
+    """The rows of a recorded difference: those only the gold has, those only the prediction has."""
     columns = tuple(difference.get("columns") or ())
     mapping = tuple(difference.get("mapping") or columns)
 
@@ -132,13 +142,20 @@ def recorded(item: Item, note: str = "") -> Evidence:
         rows = tuple((tuple(row), False) for row in difference.get(which) or ())
         return Side(names, columns, rows, int(difference.get(f"{which}_count") or len(rows)))
 
-    return Evidence(
-        outcome.instance,
-        outcome.message,
-        side("missing", columns),
-        side("extra", mapping),
-        note or "only rows that differ, as recorded",
-    )
+    return side("missing", columns), side("extra", mapping)
+
+
+def counterexample_of(item: Item) -> Counterexample | None:
+    """The few rows that tell an item's queries apart, from whichever of its cells found them.
+
+    A damaged file of them keeps nobody from deciding: it counts as none.
+    """
+    for folder, key in item.shrunk:
+        with suppress(QevalError):
+            found = read_counterexamples(folder).get(key)
+            if found is not None:
+                return found
+    return None
 
 
 class Laboratory:

@@ -16,7 +16,8 @@ class Item:
     """One question, its gold and one predicted query that ran and gave other rows.
 
     `record` is the first one seen with them, `folder` its cell. `judgements` are what different
-    judges said, `models` who wrote the query; several cells may bring the same item.
+    judges said, `models` who wrote the query; several cells may bring the same item. `shrunk` are
+    the cells that sought a counterexample, each with its key there.
     """
 
     key: str
@@ -27,6 +28,7 @@ class Item:
     folders: list[Path] = field(default_factory=list)
     judgements: list[Judgement] = field(default_factory=list)
     models: list[str] = field(default_factory=list)
+    shrunk: list[tuple[Path, str]] = field(default_factory=list)
 
     @property
     def case_id(self) -> str:
@@ -81,6 +83,8 @@ def _add(item: Item, folder: Path, record: Record, model: str) -> None:
         item.folders.append(folder)
     if model not in item.models:
         item.models.append(model)
+    if record.counterexample:
+        item.shrunk.append((folder, record.counterexample))
     said = record.judgement
     known = {judgement.identity for judgement in item.judgements}
     if said is not None and not said.failed and said.identity not in known:

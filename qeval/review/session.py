@@ -5,6 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from qeval.equivalence.counterexample import SHOWN_ROWS, Counterexample
 from qeval.errors import InputError
 from qeval.review.decisions import (
     Choice,
@@ -17,7 +18,7 @@ from qeval.review.decisions import (
     read,
     standing,
 )
-from qeval.review.evidence import Evidence, Laboratory
+from qeval.review.evidence import Evidence, Laboratory, counterexample_of, differing
 from qeval.review.items import Item
 from qeval.review.sample import is_divided
 
@@ -73,6 +74,10 @@ class Session:
         """Both results of an item."""
         return self._laboratory.evidence(item)
 
+    def counterexample(self, item: Item) -> Counterexample | None:
+        """The few rows of data on which an item's queries differ, where they were found."""
+        return counterexample_of(item)
+
     def overview(self, reviewer: str) -> list[dict[str, Any]]:
         """The queue as one reviewer sees it: a line per item."""
         said = self.said()
@@ -115,6 +120,7 @@ class Session:
             "judged": item.judged,
             "judgements": [_judgement(said.to_json()) for said in item.judgements],
             "evidence": asdict(self.evidence(item)),
+            "counterexample": _few_rows(self.counterexample(item)),
             "mine": None if mine is None else asdict(mine),
             "others": [] if mine is None else _others(reviewers, reviewer),
             "agreed": None if mine is None else agreed(reviewers),
@@ -148,6 +154,28 @@ def _others(reviewers: Mapping[str, Decision], reviewer: str) -> list[dict[str, 
         for name, decision in reviewers.items()
         if name != reviewer
     ]
+
+
+def _few_rows(found: Counterexample | None) -> dict[str, Any] | None:
+    """A counterexample for the page: the tables as they are, and the rows that differ on them."""
+    if found is None:
+        return None
+    gold, predicted = differing(found.difference or {})
+    return {
+        "summary": str(found),
+        "message": found.message,
+        "tables": [
+            {
+                "name": name,
+                "columns": table["columns"],
+                "rows": table["rows"][:SHOWN_ROWS],
+                "total": len(table["rows"]),
+            }
+            for name, table in found.tables.items()
+        ],
+        "gold": asdict(gold),
+        "predicted": asdict(predicted),
+    }
 
 
 def _judgement(said: Mapping[str, Any]) -> dict[str, Any]:

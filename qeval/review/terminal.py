@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from qeval.review.session import Session
+from qeval.tracking.failures import counterexample_text
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
 PROMPT = "[e]quivalent [d]ifferent [u]ndo [j]udge [n]ext [p]revious [q]uit, then a reason: "
+MARK = "▸ "
 ROWS = 12
 """How many rows of each result fit on a screen."""
 
@@ -66,7 +68,8 @@ def _show(session: Session, place: int, reviewer: str, console: "Console") -> No
     if place >= len(session.items):
         console.print("that was the last one")
         return
-    view = session.view(session.items[place].key, reviewer)
+    item = session.items[place]
+    view = session.view(item.key, reviewer)
     kind = f": {view['kind']}" if view["kind"] and view["kind"] != view["verdict"] else ""
     title = f"{place + 1}/{len(session.items)}  {view['case']} · {view['language']}"
     console.rule(f"{title} · {view['verdict']}{kind}", style="cyan")
@@ -79,6 +82,12 @@ def _show(session: Session, place: int, reviewer: str, console: "Console") -> No
     console.print(printable(" · ".join(filter(None, facts))), markup=False)
     console.print(Columns([_table("gold", evidence["gold"]), _table("prediction",
                   evidence["predicted"])], padding=(0, 2)))  # fmt: skip
+    if any(not common for name in ("gold", "predicted") for _, common in evidence[name]["rows"]):
+        console.print(f"{MARK}only this side has the row", style="yellow")
+    found = session.counterexample(item)
+    if found is not None:
+        console.print("counterexample", style="cyan")
+        console.print(printable(counterexample_text(found)), markup=False)
     for line in _lines(view):
         console.print(printable(line), markup=False)
 
@@ -101,12 +110,16 @@ def _table(title: str, side: dict[str, Any]) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=f"{title}, {side['total']} rows", title_justify="left")
+    total = side["total"]
+    cut = f", {ROWS} shown" if min(total, len(side["rows"])) > ROWS else ""
+    title = f"{title}, {total} row{'' if total == 1 else 's'}{cut}"
+    # A table narrower than its title would fold it.
+    table = Table(title=title, title_justify="left", min_width=len(title))
     for name in side["columns"]:
         table.add_column(Text(printable(str(name))))
     for cells, common in side["rows"][:ROWS]:
         style = "" if common else "yellow"
-        mark = "" if common else "▸ "
+        mark = "" if common else MARK
         texts = [Text("null" if cell is None else printable(str(cell))) for cell in cells]
         if texts and mark:
             texts[0] = Text(mark) + texts[0]

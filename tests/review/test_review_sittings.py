@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from qeval.equivalence import Counterexample
 from qeval.errors import InputError
 from qeval.review import exchange, terminal
 from qeval.review.decisions import read
@@ -27,8 +28,9 @@ from qeval.review.server import ReviewServer
 from qeval.review.session import Session
 from qeval.scoring.spec import AnswerSpec, Policy
 from qeval.scoring.table import Table
+from qeval.scoring.verdict import Verdict
 
-from .disputes import cell, judgement, record
+from .disputes import DIFFERENCE, cell, judgement, record
 
 HOSTILE = "<img src=x onerror=alert(1)>\x1b[2J=cmd()"
 
@@ -212,6 +214,7 @@ def test_csv_goes_out_and_comes_back(session: Session, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("text", "message"), [
     ("item,choice\n{key},equivalent\n{key},perhaps\n", r"q\.csv:3: choice 'perhaps'"),
     ("item,choice\n{key},equivalent\n0,different\n", r"q\.csv:3: no item '0'"),
+    ("item,case,choice\n{key},c1,yes\n", r"q\.csv:2 \(c1\): choice 'yes'"),
     ("item\n{key}\n", r"q\.csv:1: the column choice"),
     ("", r"q\.csv:1: the columns choice and item"),
 ])  # fmt: skip
@@ -236,6 +239,45 @@ def test_rows_are_marked_by_the_declared_types_and_whatever_columns_are_called()
     assert [row for row, common in theirs.rows if not common] == [(9, 0, "c")]
     assert theirs.matched == ("price", "", "name")
     assert (ours.total, theirs.total) == (4, 3)
+
+
+@pytest.fixture
+def refuted(tmp_path: Path) -> Session:
+    """Two cells with the same refuted prediction; the second one found the rows that show it."""
+    known = Counterexample(
+        "k2", "c1", "variant-2", 9, minimal=True, kind="other", message="one row too many",
+        tables={"users": {"columns": ["id", "name"], "rows": [[n, HOSTILE] for n in range(9)]}},
+        difference=DIFFERENCE,
+    )  # fmt: skip
+    folders = [
+        cell(tmp_path / key, record(1, Verdict.REFUTED, counterexample=f"k{key}")) for key in "12"
+    ]
+    lines = json.dumps(known.to_json()) + "\n"
+    (tmp_path / "2" / "counterexamples.jsonl").write_text(lines, encoding="utf-8")
+    (tmp_path / "1" / "counterexamples.jsonl").write_text('{"no": 1}\n', encoding="utf-8")
+    return Session(tmp_path, collect(folders), AsRecorded())
+
+
+def test_the_few_rows_that_refute_a_prediction_are_shown_whatever_cell_found_them(
+    refuted: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (item,) = refuted.items
+    few = refuted.view(item.key, "ann")["counterexample"]
+    assert few["summary"] == "they differ on 9 rows of variant-2"
+    (users,) = few["tables"]
+    assert (users["name"], users["columns"], users["total"]) == ("users", ["id", "name"], 9)
+    assert users["rows"] == [[n, HOSTILE] for n in range(8)]
+    assert few["gold"]["rows"] == (((1,), False),)
+    assert few["predicted"]["rows"] == (((2,), False),)
+    shown = typed(refuted, "q\n", monkeypatch)
+    assert "they differ on 9 rows of variant-2" in shown
+    assert "\x1b[2J" not in shown
+    exchange.write(refuted, tmp_path / "q.csv", "ann")
+    assert "users (id | name)" in (tmp_path / "q.csv").read_text(encoding="utf-8")
+
+
+def test_a_prediction_without_a_counterexample_has_none(session: Session) -> None:
+    assert session.view(session.items[0].key, "ann")["counterexample"] is None
 
 
 @pytest.mark.parametrize("rows", [[], [(1,)], [(1,), (1,)]])

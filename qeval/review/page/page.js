@@ -94,6 +94,7 @@ function render(view) {
   $("where").textContent = [`on ${evidence.instance}: ${evidence.message}`, evidence.note].filter(Boolean).join(" · ");
   showRows("gold", evidence.gold, "gold");
   showRows("query", evidence.predicted, "prediction");
+  showCounterexample();
   showJudge();
   const reason = view.mine ? view.mine.reason : "";
   if (document.activeElement !== $("reason")) $("reason").value = reason;
@@ -109,13 +110,19 @@ function render(view) {
 function showRows(side, result, what) {
   const alone = result.rows.filter(([, common]) => !common).length;
   const cut = result.rows.length < result.total ? `, ${result.rows.length} shown` : "";
-  $(`${side}-count`).textContent = `${result.total}${cut}; ${alone} only here`;
+  $(`${side}-count`).textContent = `${rowsOf(result.total)}${cut}; ${alone} only here`;
+  $(`${side}-rows`).replaceChildren(resultTable(side, result, what));
+}
+
+const rowsOf = (count) => (count === 1 ? "1 row" : `${count} rows`);
+
+function resultTable(side, result, what) {
   const table = element("table");
   const head = table.createTHead().insertRow();
   result.columns.forEach((name, place) => {
     const cell = element("th", name);
     const matched = result.matched[place];
-    if (side === "query" && matched !== name) cell.append(element("small", matched ? `as ${matched}` : "not asked for"));
+    if (side !== "gold" && matched !== name) cell.append(element("small", matched ? `as ${matched}` : "not asked for"));
     head.append(cell);
   });
   const body = table.createTBody();
@@ -125,12 +132,44 @@ function showRows(side, result, what) {
       row.className = "alone";
       row.title = `only the ${what} has this row`;
     }
-    for (const value of cells) {
-      const kind = value === null ? "null" : typeof value === "number" ? "number" : "";
-      row.append(element("td", value === null ? "null" : String(value), kind));
-    }
+    row.append(...cells.map(shownCell));
   }
-  $(`${side}-rows`).replaceChildren(table);
+  return table;
+}
+
+function shownCell(value) {
+  const kind = value === null ? "null" : typeof value === "number" ? "number" : "";
+  return element("td", value === null ? "null" : String(value), kind);
+}
+
+function showCounterexample() {
+  const found = state.view.counterexample;
+  $("counterexample").hidden = !found;
+  if (!found) return;
+  const rest = found.tables.length ? ", all else being empty" : "";
+  $("few").textContent = `${found.summary}${rest}${found.message && ": "}${found.message}`;
+  $("few-tables").replaceChildren(...found.tables.map((one) => {
+    const table = element("table");
+    const caption = element("caption", one.name);
+    if (one.rows.length < one.total) caption.append(element("small", ` ${one.rows.length} of ${rowsOf(one.total)}`));
+    const head = element("tr");
+    head.append(...one.columns.map((name) => element("th", name)));
+    table.append(caption, head, ...one.rows.map((cells) => {
+      const row = element("tr");
+      row.append(...cells.map(shownCell));
+      return row;
+    }));
+    const box = element("div", undefined, "scroll");
+    box.append(table);
+    return box;
+  }));
+  const results = [["gold", found.gold], ["query", found.predicted]];
+  $("few-results").hidden = !found.tables.length || results.every(([, side]) => !side.total);
+  for (const [side, result] of results) {
+    const cut = result.rows.length < result.total ? `, ${result.rows.length} shown` : "";
+    $(`few-${side}-count`).textContent = rowsOf(result.total) + cut;
+    $(`few-${side}-rows`).replaceChildren(resultTable(side, result, side === "gold" ? "gold" : "prediction"));
+  }
 }
 
 function showJudge() {

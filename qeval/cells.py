@@ -101,6 +101,8 @@ def build_cell(config: "DictConfig", suites: dict[str, Suite] | None = None) -> 
     assert isinstance(raw, dict)
     for settings in (values, raw):
         settings["difficulty"] = _named_with_subset(settings["difficulty"])
+        # A suite given by its path alone must not pass for the one that is the default.
+        settings["suite"] = {**settings["suite"], "name": suite.name}
     scoring = dict(values["scoring"])
     engine_config = _engine_config(values, suite)
     instances = ("base", *_variants(scoring, suite, engine_config))

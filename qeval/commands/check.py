@@ -1,6 +1,7 @@
 """`qeval check`: the gold gate."""
 
 import argparse
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -8,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from qeval.errors import InputError
 from qeval.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -22,22 +24,28 @@ if TYPE_CHECKING:
 
 def main(argv: Sequence[str]) -> int:
     """Check every gold of a suite; exit status 1 when one of them breaks a promise."""
-    options = _parser().parse_args(argv)
+    options = _parser().parse_intermixed_args(argv)
+    _refuse_nonsense(options)
 
     from rich.console import Console
 
     from qeval.cells import build_engine
+    from qeval.suites import load_suite
     from qeval.suites.check import Bench, GateSettings, Problem, check_suite
     from qeval.suites.leaks import leaks
 
     console = Console()
     suite, folder, cells = _cells(options.overrides)
+    if options.record and len(suite.cases) < len(load_suite(folder).cases):
+        raise InputError(
+            "--record is for the whole suite; leave out what chooses cases (difficulty, subset)"
+        )
     for language in suite.languages:
         if language not in cells:
             console.print(f"[yellow]{language} golds are not checked.[/yellow]")
     variants = [name for name in suite.instances if name != "base"]
     if options.variants is not None:
-        variants = variants[: max(0, options.variants)]
+        variants = variants[: options.variants]
     first = next(iter(cells.values()))
     settings = GateSettings(
         first.limits, first.policy, options.max_seconds, options.workers, options.shuffled
@@ -169,6 +177,29 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--workers", type=int, default=4, metavar="N",
                         help="golds executed at once (default: %(default)s)")  # fmt: skip
     return parser
+
+
+def _refuse_nonsense(options: argparse.Namespace) -> None:
+    """Raise `InputError` for numbers out of range, and for flags that would do nothing."""
+    bounds = {
+        "variants": (0, math.inf), "shuffled": (0, math.inf), "workers": (1, math.inf),
+        "max_seconds": (0, math.inf), "mutant_seconds": (0, math.inf),
+        "max_shared_words": (0, 1), "least_killed": (0, 1),
+    }  # fmt: skip
+    for name, (least, most) in bounds.items():
+        value = getattr(options, name)
+        if value is not None and not least <= value <= most:
+            upper = "" if most == math.inf else f" to {most}"
+            expected = f"{least}{upper}" if upper else f"{least} or more"
+            flag = name.replace("_", "-")
+            raise InputError(f"--{flag} {value:g}: expected {expected}")
+    if options.only and not (options.mutants or options.rewrites or options.calibration):
+        raise InputError(
+            "--only leaves the golds' own check out; say what is to be done instead: --mutants, "
+            "--rewrites or --calibration"
+        )
+    if options.record and not (options.mutants or options.calibration):
+        raise InputError("--record writes what --mutants or --calibration found; add one of them")
 
 
 def _cells(overrides: Sequence[str]) -> "tuple[Suite, Path, dict[str, Cell]]":

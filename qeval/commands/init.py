@@ -33,14 +33,26 @@ def main(argv: Sequence[str]) -> int:
     console = Console(highlight=False)
     for file in written:
         console.print(str(file), markup=False, soft_wrap=True)
-    shown = options.folder.as_posix()
+    shown = _typed("suite.path", options.folder.as_posix())
     console.print(
-        f"\nNext:\n  qeval check suite.path={shown}\n  qeval suite.path={shown} model=gold\n"
-        f"  qeval prompt {_first_case(written)} suite.path={shown}",
+        f"\nNext:\n  qeval check {shown}\n  qeval {shown} model=gold\n"
+        f"  qeval prompt {_first_case(written)} {shown}",
         markup=False,
         soft_wrap=True,
     )
     return ExitCode.DONE
+
+
+def _typed(key: str, value: str) -> str:
+    """An override as one types it in a shell: quoted for the configuration, then for the shell."""
+    import re
+    import shlex
+
+    if re.fullmatch(r"[A-Za-z0-9_./-]+", value):
+        return f"{key}={value}"
+    quoted = re.sub(r'(\\*)"', r"\1\1" + r"\"", value)
+    quoted += "\\" * (len(quoted) - len(quoted.rstrip("\\")))
+    return shlex.quote(f'{key}="{quoted}"')
 
 
 def _first_case(written: Sequence[Path]) -> str:

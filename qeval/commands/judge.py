@@ -27,7 +27,7 @@ def main(argv: Sequence[str]) -> int:
 
     3 when it could not be asked about every pair (the same command goes on).
     """
-    options = _parser().parse_args(argv)
+    options = _parser().parse_intermixed_args(argv)
 
     from qeval.configuration import compose_grid
     from qeval.report.console import output

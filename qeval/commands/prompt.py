@@ -24,7 +24,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("case", help="the case's id, e.g. ec-e01")
     parser.add_argument("overrides", nargs="*", metavar="key=value")
     parser.add_argument("--json", action="store_true", help="messages and counts as JSON")
-    options = parser.parse_args(argv)
+    options = parser.parse_intermixed_args(argv)
 
     from qeval.cells import build_cell, compose
     from qeval.models.tokens import counter

@@ -27,7 +27,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--max-shown", type=int, default=50, metavar="N", help="rows a table shows (default: 50)"
     )
-    options = parser.parse_args(argv)
+    options = parser.parse_intermixed_args(argv)
 
     from qeval.cells import build_engine
     from qeval.commands.up import cell_of

@@ -31,7 +31,7 @@ def main(argv: Sequence[str]) -> int:
         help="change a setting, e.g. --set scoring.variants=3 (may be given several times)",
     )
     parser.add_argument("--into", type=Path, help="where the new cell folders go")
-    options = parser.parse_args(argv)
+    options = parser.parse_intermixed_args(argv)
 
     from qeval.recorded import recorded_cell
     from qeval.sweep import evaluate

@@ -21,7 +21,7 @@ ENOUGH = 10
 
 def main(argv: Sequence[str]) -> int:
     """Hold a review; afterwards summaries and MLflow say what reviewers agreed on."""
-    options = _parser().parse_args(argv)
+    options = _parser().parse_intermixed_args(argv)
 
     from qeval.commands.track import cell_folders
     from qeval.configuration import compose

@@ -22,7 +22,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("words", nargs="*", metavar="FOLDER | KEY=VALUE",
                         help="cell folders or folders of them (default: runs_dir of the "
                         "configuration), and configuration")  # fmt: skip
-    options = parser.parse_args(argv)
+    options = parser.parse_intermixed_args(argv)
     overrides = [word for word in options.words if "=" in word and not Path(word).exists()]
     named = [word for word in options.words if word not in overrides]
     return track([Path(word) for word in named], overrides)

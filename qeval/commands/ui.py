@@ -30,7 +30,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--port", type=int, default=0, metavar="N",
                         help="port to listen on (default: any free one)")  # fmt: skip
     parser.add_argument("--open", action="store_true", help="open it in the browser")
-    options = parser.parse_args(argv)
+    options = parser.parse_intermixed_args(argv)
 
     from qeval.commands.track import tracking_settings
     from qeval.tracking.store import locate, without_password

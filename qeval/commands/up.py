@@ -28,7 +28,7 @@ def parse(argv: Sequence[str], *, prog: str, description: str) -> argparse.Names
     parser.add_argument("words", nargs="*", metavar="language|key=value")
     if prog == "qeval up":
         parser.add_argument("--empty", action="store_true", help="load no data yet")
-    options = parser.parse_args(argv)
+    options = parser.parse_intermixed_args(argv)
     options.overrides = [word for word in options.words if "=" in word]
     options.languages = [word for word in options.words if "=" not in word]
     return options

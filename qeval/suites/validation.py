@@ -20,12 +20,22 @@ class _Loader(_BaseLoader):  # type: ignore[misc]
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002
         seen: set[Hashable] = set()
         for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise yaml.MarkedYAMLError(problem="a key must be a word, not a list or a mapping; "
+                                           "text that begins with { or [ needs quotes",
+                                           problem_mark=key.start_mark)  # fmt: skip
             if key.value in seen:
                 raise yaml.MarkedYAMLError(problem=f"key {key.value!r} comes twice",
                                            problem_mark=key.start_mark)  # fmt: skip
             seen.add(key.value)
         mapping: dict[Any, Any] = super().construct_mapping(node, deep)
         return mapping
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, OverflowError) as error:  # !!int x, 0b_
+            raise yaml.MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from error
 
 
 _Loader.yaml_implicit_resolvers = {

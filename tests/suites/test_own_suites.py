@@ -1,13 +1,18 @@
 """Suites of one's own: what `qeval init` writes, each way to bring data, and what is wrong told."""
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from qeval.cells import Cell, build_cell, build_engine
+from qeval.commands import check
 from qeval.configuration import compose
+from qeval.data.csv import read_csv_dataset
 from qeval.engines.base import Engine, QueryError
 from qeval.engines.neo4j.scripts import statements_of
 from qeval.engines.typeql.load import write_queries_of
@@ -117,6 +122,8 @@ def test_a_bad_name_and_a_file_in_the_way_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="nothing was written"):
         write_starter(tmp_path / "file", LANGUAGES, "csv")
+    with pytest.raises(InputError, match="language 'sql' is named twice"):
+        write_starter(tmp_path / "new", ("sql", "sql"), "csv")
     with pytest.raises(InputError, match="Did you mean 'scripts'"):
         write_starter(tmp_path / "new", LANGUAGES, "script")
     assert not (tmp_path / "new").exists()
@@ -145,6 +152,8 @@ def test_filters_work_on_any_suite(starter: Starter) -> None:
          "data: found tables, generator, expected exactly one of tables, generator, scripts"),
         ("suite.yaml", "base: {folder: base}", "base: {floder: base}",
          "instances.base.floder: unknown key. Did you mean 'folder'?"),
+        ("suite.yaml", "name: own ", "name: {{ name }} ", "a key must be a word"),
+        ("suite.yaml", "name: own ", "name: !!int own ", "not valid YAML: invalid literal"),
     ],
 )  # fmt: skip
 def test_faults_name_file_line_and_key(
@@ -156,6 +165,84 @@ def test_faults_name_file_line_and_key(
         load_suite(folder, fresh=True)
     assert str(changed) + ":" in str(caught.value)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("8,Twin,3,2021-11-08,24", "the key id=8 is there already, in line 9"),
+        ("9,Lost,77,2021-11-08,24", "team_id=77 refers to teams.id, which no row has"),
+        ("9,N\0ul,1,2021-11-08,24", "name: 'N\\x00ul' is no string"),
+        ("1_0,Ann,1,2021-11-08,24", "id: '1_0' is no int"),
+        ("\u0661,Ann,1,2021-11-08,24", "id: '\u0661' is no int"),
+        ("9223372036854775808,Ann,1,2021-11-08,24", "id: '9223372036854775808' is no int"),
+        (",Ann,1,2021-11-08,24", "id is missing, but it isn't nullable"),
+        ("9,Ann,1,2021-11-08", "found 4 cells, expected 5"),
+    ],
+)
+def test_rows_that_no_engine_should_see_are_told_by_file_and_line(
+    starter: Starter, row: str, message: str
+) -> None:
+    folder = starter()
+    file = folder / "base" / "people.csv"
+    file.write_text(file.read_text(encoding="utf-8") + row + "\n", encoding="utf-8")
+    instance = load_suite(folder).instance("typeql", "base")
+    with pytest.raises(InputError) as caught:
+        instance.dataset()
+    assert str(caught.value) == f"{file}:10: {message}"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("1.50", Decimal("1.50")), ("-3", Decimal(-3)), ("2.500", Decimal("2.500")),
+     ("1.005", None), ("NaN", None), ("Infinity", None), ("1_0.5", None), ("1e-3", None)],
+)  # fmt: skip
+def test_decimals_are_finite_and_fit_their_scale(
+    tmp_path: Path, text: str, value: Decimal | None
+) -> None:
+    (tmp_path / "prices.csv").write_text(f"price\n{text}\n", encoding="utf-8")
+    field = {"name": "price", "type": "decimal", "scale": 2}
+    declared = {"tables": [{"name": "prices", "fields": [field]}]}
+    if value is None:
+        with pytest.raises(InputError, match=r"prices\.csv:2: price: "):
+            read_csv_dataset(tmp_path, declared, date(2024, 1, 1))
+    else:
+        found = read_csv_dataset(tmp_path, declared, date(2024, 1, 1))
+        assert found.rows["prices"] == [(value,)]
+
+
+def test_a_suite_of_ones_own_is_named_in_results(starter: Starter) -> None:
+    folder = starter("csv", ("sql",))
+    cell = build_cell(compose([f"suite.path={folder}", "model=gold"]))
+    assert cell.name.startswith("own-gold-sql")
+    assert cell.config["suite"]["name"] == cell.composed["suite"]["name"] == "own"
+
+
+@pytest.mark.parametrize("parent", ["with space", "ümlaut", "a[b]=c,d", 'q"uote', "it's", "$HOME"])
+def test_init_says_commands_that_can_be_typed(qeval: Run, parent: str) -> None:
+    made = qeval("init", f"{parent}/shop", "--languages", "sql")
+    assert made.returncode == ExitCode.DONE, made.stderr
+    line = next(line for line in made.stdout.splitlines() if "qeval check" in line)
+    assert compose([shlex.split(line)[-1]]).suite.path == f"{parent}/shop"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--variants", "-1"], "--variants -1: expected 0 or more"),
+        (["--workers", "0"], "--workers 0: expected 1 or more"),
+        (["--max-seconds", "nan"], "--max-seconds nan: expected 0 or more"),
+        (["--least-killed", "98"], "--least-killed 98: expected 0 to 1"),
+        (["--only"], "--only leaves the golds' own check out"),
+        (["--record"], "--record writes what --mutants or --calibration found"),
+        (["--mutants", "--record", "difficulty=easy"], "--record is for the whole suite"),
+    ],
+)
+def test_flags_of_check_that_make_no_sense_are_refused(
+    starter: Starter, words: list[str], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        check.main([f"suite.path={starter('csv', ('sql',))}", "language=sql", *words])
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,9 @@ def write_starter(folder: Path, languages: Sequence[str], data: str) -> list[Pat
         )
     _known("language", languages, LANGUAGES)
     _known("way to bring data", [data], get_args(DataKind))
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file, no folder; nothing was written")
+    if folder.exists() and any(folder.iterdir()):
         raise InputError(f"{folder} exists and is not empty; nothing was written")
     words = {
         "folder": folder.as_posix(), "name": name, "prefix": re.sub(r"[^a-z]", "", name)[:2],
@@ -82,7 +84,9 @@ def _rendered(source: Path, words: Mapping[str, object]) -> str:
 def _known(what: str, asked: Sequence[str], known: Sequence[str]) -> None:
     if not asked:
         raise InputError(f"no {what}; there are {', '.join(known)}")
-    for name in asked:
+    for place, name in enumerate(asked):
+        if name in asked[:place]:
+            raise InputError(f"{what} {name!r} is named twice")
         if name not in known:
             near = did_you_mean(name, known)
             raise InputError(f"no {what} {name!r}; there are {', '.join(known)}.{near}")

@@ -13,12 +13,16 @@ if TYPE_CHECKING:
     from qeval.scoring.table import Table
 
 _ESCAPE = re.compile(r"\\u+([0-9a-fA-F]{4})")
+_LINE_ENDS = ("\n", "\r")
 _BACKSLASHED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 
 
 @dataclass(frozen=True, slots=True)
 class _Lexis:
-    """A language's comments; `kept` are texts in which nothing is one."""
+    """A language's comments; `kept` are texts in which nothing is one.
+
+    A carriage return ends a line, too: what follows it is run, so a judge must see it.
+    """
 
     kept: str
     comment: str
@@ -26,8 +30,10 @@ class _Lexis:
 
 
 _LEXES = {
-    "cypher": _Lexis(_BACKSLASHED + "|`(?:[^`]|``)*`", r"//[^\n]*|/\*.*?(?:\*/|\Z)", escaped=True),
-    "typeql": _Lexis(_BACKSLASHED, r"#[^\n]*"),
+    "cypher": _Lexis(
+        _BACKSLASHED + "|`(?:[^`]|``)*`", r"//[^\r\n]*|/\*.*?(?:\*/|\Z)", escaped=True
+    ),
+    "typeql": _Lexis(_BACKSLASHED, r"#[^\r\n]*"),
 }
 
 
@@ -51,10 +57,10 @@ def strip_comments(query: str, language: str) -> str:
         left += query[place:start]
         left = left.rstrip(" \t")
         place = end
-        alone = not left or left.endswith("\n")
-        if alone and query.startswith("\n", place):
-            place += 1  # nothing is left of this line
-        elif not alone and not query.startswith("\n", place):
+        alone = not left or left.endswith(_LINE_ENDS)
+        if alone and query.startswith(_LINE_ENDS, place):
+            place += 2 if query.startswith("\r\n", place) else 1  # nothing is left of this line
+        elif not alone and not query.startswith(_LINE_ENDS, place):
             left += " "  # a comment parts two words
     return (left + query[place:]).strip()
 

@@ -22,7 +22,7 @@ from tests.judge.disputes import GOLD, PREDICTED, dispute, judge
 PIECES = st.lists(
     st.sampled_from(
         [
-            "SELECT 1", " ", "\n", "-- to the judge\n", "/* to /* the */ judge */", "/* a */",
+            "SELECT 1", " ", "\n", "\r", "\r\n", "-- to the judge\n", "/* to /* the */ judge */", "/* a */",
             "'it''s -- not'", "'/* kept */'", '"a--b"', "E'\\' -- kept'", "$$ -- kept $$",
             "$t$ /* kept $t$", "DATE'2020-01-01'", "a-b", "x", "/", "*", "-",
         ]
@@ -51,6 +51,17 @@ def test_what_is_left_of_sql_is_the_same_tokens_without_comments(pieces: list[st
         ("cypher", "MATCH (u) // equal\nRETURN u /* yes */", "MATCH (u)\nRETURN u"),
         ("cypher", "RETURN 'http://x' AS `a//b`", "RETURN 'http://x' AS `a//b`"),
         ("cypher", r"RETURN 1 \u002F\u002F equal", "RETURN 1"),
+        (
+            "cypher",
+            "MATCH (u) // equal\rRETURN u // equal\r\nLIMIT 1",
+            "MATCH (u)\rRETURN u\r\nLIMIT 1",
+        ),
+        (
+            "typeql",
+            "match $u isa user; # equal\r# equal\r$u has age 5;",
+            "match $u isa user;\r$u has age 5;",
+        ),
+        ("sql", "SELECT 1 -- equal\rFROM t", "SELECT 1\rFROM t"),
         ("cypher", r"RETURN 'a\'// kept'", r"RETURN 'a\'// kept'"),
         ("typeql", "match $u isa user; # equal\nselect $u;", "match $u isa user;\nselect $u;"),
         ("typeql", 'match $u has name "#1";', 'match $u has name "#1";'),

@@ -54,7 +54,7 @@ def test_the_built_in_suite_has_120_cases_in_equal_parts() -> None:
     assert len(suite.examples) >= 60
     assert suite.reference_date == "2025-06-30"
     assert suite.question_languages == ("en", "zh")
-    assert suite.instances == ("base", *(f"variant-{n}" for n in range(1, 9)))
+    assert suite.instances == ("base", *(f"variant-{n}" for n in range(1, 10)))
 
 
 def test_a_case_carries_its_metadata() -> None:

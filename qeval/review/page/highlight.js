@@ -10,8 +10,8 @@ const WORDS = {
 function pieces(text, language) {
   const known = new Set((WORDS[language] || "").split(" "));
   const folded = language !== "typeql";
-  const comment = language === "sql" ? "--[^\\n]*|/\\*[\\s\\S]*?(?:\\*/|$)"
-    : language === "typeql" ? "#[^\\n]*" : "//[^\\n]*|/\\*[\\s\\S]*?(?:\\*/|$)";
+  const comment = language === "sql" ? "--[^\\r\\n]*|/\\*[\\s\\S]*?(?:\\*/|$)"
+    : language === "typeql" ? "#[^\\r\\n]*" : "//[^\\r\\n]*|/\\*[\\s\\S]*?(?:\\*/|$)";
   const string = language === "sql" ? "'(?:[^']|'')*'?" : "'(?:[^'\\\\]|\\\\.)*'?|\"(?:[^\"\\\\]|\\\\.)*\"?";
   const variable = language === "sql" ? "\"(?:[^\"]|\"\")*\"?" : language === "cypher" ? "`[^`]*`?" : "\\$[\\w-]+";
   const word = language === "typeql" ? "[A-Za-z_][\\w-]*!?" : "[A-Za-z_]\\w*";

@@ -3,13 +3,14 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from qeval.data.model import Dataset
-from qeval.errors import InputError
+from qeval.errors import IncompleteError, InputError
 from qeval.journal import AppendFile, read_lines
 from qeval.record import InstanceOutcome, Record
 from qeval.scoring.verdict import Verdict
@@ -110,17 +111,30 @@ def plain_tables(dataset: Dataset) -> dict[str, dict[str, Any]]:
 
 
 class CounterexampleFile:
-    """The counterexamples of a cell, open for appending by one thread; `known` are their keys."""
+    """The counterexamples of a cell, open for appending by one thread; `known` are their keys.
+
+    A damaged file is begun anew: everything in it can be found again.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self._path = folder / COUNTEREXAMPLES
         self._file: AppendFile | None = None
-        self.known = {found.key for found in read_counterexamples(folder).values()}
+        try:
+            self.known = {found.key for found in read_counterexamples(folder).values()}
+        except InputError:
+            self.known = set()
+            with suppress(OSError):  # told by `append`
+                self._path.unlink()
 
     def append(self, found: Counterexample) -> None:
-        """Keep one. Raises `IncompleteError` on a full disk."""
+        """Keep one. Raises `IncompleteError` on a full disk and where the file can't be written."""
         if self._file is None:
-            self._file = AppendFile(self._folder / COUNTEREXAMPLES)
+            try:
+                self._file = AppendFile(self._path)
+            except OSError as error:
+                raise IncompleteError(
+                    f"can't write {self._path}: {error.strerror or error}"
+                ) from error
         self._file.append(found.to_json())
         self.known.add(found.key)
 

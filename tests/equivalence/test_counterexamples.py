@@ -22,7 +22,7 @@ from qeval.errors import InputError
 from qeval.exit_codes import ExitCode
 from qeval.journal import read_journal
 from qeval.judge.row_sets import dataset_of
-from qeval.results import CellResult
+from qeval.results import CellResult, SweepResult
 from qeval.scoring.verdict import Verdict
 from qeval.suites import load_suite
 from qeval.tracking import failures
@@ -47,6 +47,11 @@ def predictions(folder: Path, language: str) -> Path:
 
 
 def run(folder: Path, language: str, *words: str) -> CellResult:
+    """The cell of a sweep over the three answers."""
+    return sweep(folder, language, *words).cells[0]
+
+
+def sweep(folder: Path, language: str, *words: str) -> SweepResult:
     """One sweep over the three answers."""
     done = qeval.run(
         [
@@ -61,7 +66,7 @@ def run(folder: Path, language: str, *words: str) -> CellResult:
         ]
     )
     assert done.exit_code is ExitCode.DONE
-    return done.cells[0]
+    return done
 
 
 @pytest.fixture(scope="module", params=sorted(LUCKY))
@@ -207,6 +212,31 @@ def test_variants_are_all_some_or_refused() -> None:
     assert build_cell(compose(["lang=cypher"])).instances == names
     with pytest.raises(InputError, match="a whole number or all"):
         build_cell(compose(["scoring.variants=many"]))
+
+
+@pytest.mark.parametrize("damage", ["junk", '{"key": 3}'])
+def test_a_damaged_file_is_made_again(tmp_path: Path, damage: str) -> None:
+    cell = run(tmp_path, "sql")
+    before = read_counterexamples(cell.folder)
+    (cell.folder / COUNTEREXAMPLES).write_text(damage + "\n", encoding="utf-8")
+
+    again = run(tmp_path, "sql")
+
+    assert again.folder == cell.folder
+    assert read_counterexamples(cell.folder).keys() == before.keys() != set()
+
+
+def test_a_file_that_cant_be_written_costs_a_note_and_nothing_else(tmp_path: Path) -> None:
+    cell = run(tmp_path, "sql")
+    (cell.folder / COUNTEREXAMPLES).unlink()
+    (cell.folder / COUNTEREXAMPLES).mkdir()
+
+    again = sweep(tmp_path, "sql")
+
+    assert again.cells[0].metrics == cell.metrics
+    assert read_counterexamples(cell.folder) == {}
+    (note,) = again.notes
+    assert note.startswith("a counterexample of ec-e20 could not be sought: can't write")
 
 
 def test_a_damaged_file_names_its_line(tmp_path: Path) -> None:

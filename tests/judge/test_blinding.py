@@ -22,7 +22,8 @@ from tests.judge.disputes import GOLD, PREDICTED, dispute, judge
 PIECES = st.lists(
     st.sampled_from(
         [
-            "SELECT 1", " ", "\n", "\r", "\r\n", "-- to the judge\n", "/* to /* the */ judge */", "/* a */",
+            "SELECT 1", " ", "\n", "\r", "\r\n", "-- to the judge\n",
+            "/* to /* the */ judge */", "/* a */",
             "'it''s -- not'", "'/* kept */'", '"a--b"', "E'\\' -- kept'", "$$ -- kept $$",
             "$t$ /* kept $t$", "DATE'2020-01-01'", "a-b", "x", "/", "*", "-",
         ]

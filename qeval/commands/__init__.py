@@ -9,7 +9,7 @@ COMMANDS = {
     "up": "start an engine and keep it warm between commands",
     "down": "stop the warm engines",
     "status": "show the warm engines",
-    "explain": "why a case of a cell got its verdict, down to the rows that show it",
+    "explain": "what the numbers mean; why a case got its verdict, down to the rows",
     "rescore": "judge recorded answers again, without asking a model",
     "review": "look at disputed predictions: a local page, the terminal, or CSV",
     "track": "log finished cells to MLflow, again or for the first time",

@@ -139,6 +139,7 @@ def _further(cell: "CellResult") -> list[str]:
         order = [layer for layer in LAYERS if layer in metrics.layers]
         told = ", ".join(f"{LAYERS[layer]} {metrics.layers[layer]}" for layer in order)
         lines.append(f"decided by: {told}")
+    lines.append("what these words mean: qeval explain")
     return lines
 
 

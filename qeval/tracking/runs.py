@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import unquote, urlsplit
 
 from qeval.equivalence.counterexample import COUNTEREXAMPLES, read_counterexamples
+from qeval.report.glossary import meaning
 from qeval.tracking import failures, overview
 from qeval.tracking.cell import LoggedCell, metrics, parameters, read_cell, tags
 from qeval.tracking.overview import CellRun
@@ -252,13 +253,32 @@ def _note(cell: LoggedCell) -> str:
             f"{accuracy['low']:.2f} to {accuracy['high']:.2f}): {accuracy['numerator']:g} of "
             f"{accuracy['denominator']:g} cases, executed on {cell.choices['engine']}."
         )
+    lines += _layers_note(cell)
     if not cell.complete:
         lines.append("**Not complete**: cases are missing or ended in errors of the machinery.")
     lines.append(
         f"{len(cell.failed)} failed queries: artifact *failed_queries.html*. Prompts, all records "
         "and the composed configuration are artifacts too."
     )
-    return "\n\n".join(lines)
+    told = [(name, text) for name in overall if (text := meaning(name))]
+    lines.append("\n".join(f"* `{name}`: {text}" for name, text in told))
+    return "\n\n".join(filter(None, lines))
+
+
+def _layers_note(cell: LoggedCell) -> list[str]:
+    """Why fewer answers may stand than base accepted, and more be right than the gold says."""
+    metrics: Mapping[str, Any] = cell.summary.get("metrics", {})
+    refuted = metrics.get("behaviour", {}).get("refuted_share") or {}
+    lines = []
+    if refuted.get("numerator"):
+        lines.append(
+            f"Of these, {refuted['numerator']:g} were right by luck: a variant of the data refutes "
+            "them (`refuted_share`)."
+        )
+    alike = metrics.get("verdicts", {}).get("equivalent")
+    if alike:
+        lines.append(f"{alike} others are right in the eyes of the judge or of reviewers.")
+    return lines
 
 
 def _shared(cells: list[CellRun], choice: str) -> bool:

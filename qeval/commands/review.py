@@ -143,7 +143,8 @@ def _take_effect(home: Path, folders: Sequence[Path], overrides: Sequence[str]) 
     """Compute the cells that decisions are about again, and log them.
 
     A cell is due when its summary is older than the last decision, whoever made it: a review that
-    was killed has its effect with the next one.
+    was killed has its effect with the next one. A cell that can't be built again (its suite is
+    gone) is told and keeps its numbers; raises `InputError` for it when the others are done.
     """
     from qeval.commands.track import track
     from qeval.configuration import compose
@@ -157,19 +158,25 @@ def _take_effect(home: Path, folders: Sequence[Path], overrides: Sequence[str]) 
     if not items:
         return
     last = (home / REVIEWS).stat().st_mtime_ns
-    changed = []
+    changed, left = [], []
     for folder in folders:
         summary = folder / SUMMARY
         if not summary.is_file() or summary.stat().st_mtime_ns > last:
             continue
         if not items.isdisjoint(item_of(record) for record in read_journal(folder)[1]):
-            write_summary(close_cell(folder, recorded_cell(folder)[0]))
-            changed.append(folder)
+            try:
+                write_summary(close_cell(folder, recorded_cell(folder)[0]))
+            except InputError as error:
+                left.append(f"{folder} keeps its numbers without the reviews: {error}")
+            else:
+                changed.append(folder)
     if changed:
         count = f"{len(changed)} cell{'' if len(changed) == 1 else 's'}"
         print(f"metrics of {count} computed again")  # noqa: T201
         if compose(overrides).tracking.name != "none":
             track(changed, overrides)
+    if left:
+        raise InputError("\n".join(left))
 
 
 def _numbers(found: "Agreement") -> tuple[str, str]:

@@ -3,15 +3,18 @@
 import csv
 import json
 import re
+import shutil
 import signal
 import subprocess
 import urllib.request
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from qeval.suites import load_suite
+from qeval.suites.starter import write_starter
 from tests.conftest import Run, command
 
 
@@ -109,3 +112,34 @@ def test_the_page_shows_fresh_results_and_survives_a_kill(swept: Path, qeval: Ru
 def test_nothing_to_review_is_said(qeval: Run, words: tuple[str, ...], message: str) -> None:
     done = qeval("review", *words)
     assert (done.returncode, message in done.stderr) == (2, True), done.stderr
+
+
+def test_a_cell_whose_suite_is_gone_stops_no_other(tmp_path: Path, qeval: Run) -> None:
+    wrong = {"case_id": "", "query": "SELECT 'nobody' AS name"}
+    for name in ("first", "second"):
+        write_starter(tmp_path / name, ("sql",), "csv")
+        cases = load_suite(tmp_path / name).cases
+        rows = [json.dumps(wrong | {"case_id": case.id}) for case in cases]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(rows), encoding="utf-8")
+        done = qeval(f"suite.path={name}", "model=replay", f"model.file={name}.jsonl", "lang=sql",
+                     "tracking=none", "scoring.variants=0")  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    shutil.rmtree(tmp_path / "first")
+    assert qeval("review", "--export", "q.csv", "--all").returncode == 0
+    text = (tmp_path / "q.csv").read_text(encoding="utf-8-sig")
+    with (tmp_path / "q.csv").open("w", encoding="utf-8", newline="") as file:
+        rows_of = csv.DictReader(StringIO(text, newline=""))
+        writer = csv.DictWriter(file, rows_of.fieldnames or ())
+        writer.writeheader()
+        writer.writerows(row | {"choice": "equivalent"} for row in rows_of)
+
+    taken = qeval("review", "runs", "--import", "q.csv", "tracking=none")
+
+    assert taken.returncode == 2
+    assert "keeps its numbers without the reviews: no suite 'first'" in taken.stderr
+    verdicts = {
+        path.parent.name.partition("-")[0]: json.loads(path.read_text(encoding="utf-8"))["metrics"]
+        for path in tmp_path.glob("runs/*/summary.json")
+    }
+    assert "semantic_equivalence" not in verdicts["first"]["overall"]
+    assert verdicts["second"]["overall"]["semantic_equivalence"]["value"] > 0

@@ -62,15 +62,24 @@ class Outcome:
 
 
 class Kept:
-    """Judgements of one judge on disk: what was asked once is not asked again."""
+    """Judgements of one judge on disk: what was asked once is not asked again.
+
+    Raises `InputError` naming a line that is none.
+    """
 
     def __init__(self, runs_dir: Path, judge: Judge) -> None:
         folder = runs_dir / FOLDER
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{digest_of(judge)}.jsonl"
-        self._known = {
-            str(line["key"]): Judgement.from_json(line["judgement"]) for _, line in read_lines(path)
-        }
+        self._known: dict[str, Judgement] = {}
+        for number, line in read_lines(path):
+            try:
+                self._known[str(line["key"])] = Judgement.from_json(line["judgement"])
+            except (KeyError, TypeError, ValueError) as error:
+                raise InputError(
+                    f"{path}:{number}: no judgement ({type(error).__name__}: {error}). Delete the "
+                    "line: its pair is then asked about again"
+                ) from None
         self._file = AppendFile(path)
         self._lock = Lock()
 

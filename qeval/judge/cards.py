@@ -168,6 +168,7 @@ def pairs_digest(folder: Path, suite: "Suite", language: str) -> str | None:
 def trust_of(judge: Judge, runs_dir: Path, suite: "Suite", folder: Path, language: str) -> Trust:
     """Hold a judge's card against its limit; a card of other pairs than today's says nothing.
 
+    Without a card no limit is loose enough.
     `folder` is the suite's. A suite on which it was never calibrated and that has no pairs of its
     own is served by the entry on the built-in suite's. Raises `InputError` for a damaged card.
     """
@@ -175,8 +176,6 @@ def trust_of(judge: Judge, runs_dir: Path, suite: "Suite", folder: Path, languag
     from qeval.suites.loader import suite_folder
 
     identity = digest_of(judge)
-    if judge.max_false_accept >= 1:
-        return Trust(judge.name, identity, accepted=True, why="no limit: judge.max_false_accept=1")
     asked = f"qeval judge calibrate judge={judge.name} lang={language}, with the same settings"
     # Cells that are scored again stand one folder below those that they came from.
     card = read_card(runs_dir, identity) or read_card(runs_dir.absolute().parent, identity)

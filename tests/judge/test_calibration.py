@@ -200,6 +200,23 @@ def test_a_calibrated_judge_makes_headlines_and_no_other_does(
     assert any("not calibrated" in note for note in missed.notes)
 
 
+def test_no_limit_is_loose_enough_without_a_card(company: Path, tmp_path: Path) -> None:
+    cell = run(company, tmp_path, tmp_path, "judge.max_false_accept=1").cells[0]
+    assert cell.trust.accepted is False
+    assert "has no card" in cell.trust.why
+    assert not {"semantic_equivalence", "composite"} & cell.metrics.overall.keys()
+
+
+@pytest.mark.parametrize("line", ["{}", '{"key": "k", "judgement": 3}', "junk"])
+def test_a_damaged_judgement_is_named(calibrate: Calibrate, tmp_path: Path, line: str) -> None:
+    calibrate("yes")
+    (kept,) = tmp_path.glob("judges/*.jsonl")
+    before = kept.read_text()
+    kept.write_text(f"{line}\n{before}")
+    with pytest.raises(InputError, match=rf"{kept.name}:1: .*Delete"):
+        calibrate("yes")
+
+
 def test_a_card_on_other_pairs_than_todays_says_nothing(
     company: Path, calibrate: Calibrate, tmp_path: Path
 ) -> None:

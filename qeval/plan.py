@@ -135,8 +135,8 @@ def _show(plans: Sequence[CellPlan], budget_usd: float | None) -> None:
             f"{plan.in_cache:,}",
             ("" if plan.exact else "about ") + f"{plan.prompt_tokens:,}",
             _at_most(plan.answer_tokens),
-            _money(plan.cost_usd),
-            *([f"≤ {plan.judge.calls:,}", _money(plan.judge.cost_usd)] if judged else []),
+            money_text(plan.cost_usd),
+            *([f"≤ {plan.judge.calls:,}", money_text(plan.judge.cost_usd)] if judged else []),
         )
     console.print(table)
     costs = [cost for plan in plans for cost in (plan.cost_usd, plan.judge.cost_usd)]
@@ -144,12 +144,13 @@ def _show(plans: Sequence[CellPlan], budget_usd: float | None) -> None:
     unknown = sum(None in (plan.cost_usd, plan.judge.cost_usd) for plan in plans)
     answers = [plan.answer_tokens for plan in plans]
     limit = None if None in answers else sum(a for a in answers if a is not None)
+    cells = "1 cell" if len(plans) == 1 else f"{len(plans)} cells"
     console.print(
-        f"\n{len(plans)} cells, {sum(plan.calls for plan in plans):,} calls"
+        f"\n{cells}, {sum(plan.calls for plan in plans):,} calls"
         f" (at most {sum(plan.most_calls for plan in plans):,}), "
         f"{sum(plan.in_cache for plan in plans):,} answers in the cache; "
         f"{sum(plan.prompt_tokens for plan in plans):,} prompt tokens, "
-        f"answers {_at_most(limit)}; {_money(known)}"
+        f"answers {_at_most(limit)}; {money_text(known)}"
         + (f", and {unknown} cells whose price is unknown" if unknown else ""),
         soft_wrap=True,
     )
@@ -176,7 +177,8 @@ def _at_most(tokens: int | None) -> str:
     return "unknown" if tokens is None else f"≤ {tokens:,}"
 
 
-def _money(usd: float | None) -> str:
+def money_text(usd: float | None) -> str:
+    """An upper bound in US dollars, or *unknown*."""
     if usd is None:
         return "unknown"
     return "$0" if usd == 0 else f"≤ ${usd:,.4f}" if usd < 1 else f"≤ ${usd:,.2f}"

@@ -1,6 +1,7 @@
 """`qeval judge`: calibrate a judge on labelled pairs, and show its card."""
 
 import argparse
+import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from qeval.cells import Cell
     from qeval.judge.base import Judge
+    from qeval.judge.calibration import Item
     from qeval.judge.cards import Entry
     from qeval.judge.figures import Figures
     from qeval.models.budget import Budget
@@ -59,6 +61,10 @@ def _parser() -> argparse.ArgumentParser:
         "--pairs", action="append", default=[], type=Path, metavar="FILE",
         help="further pairs, in the form of cases/ecommerce/calibration/sql.yaml",
     )  # fmt: skip
+    parser.add_argument(
+        "--dry-run", action="store_true",
+        help="calibrate: how many calls, and what they cost at most; nobody is asked",
+    )  # fmt: skip
     parser.add_argument("--config-dir", help="a folder of your own options, searched first")
     return parser
 
@@ -99,7 +105,11 @@ def _calibrate(config: "DictConfig", options: argparse.Namespace, console: "Cons
         raise InputError(
             f"suite {cell.suite.name!r} has no {language} pairs; give your own: --pairs FILE"
         )
+    if options.dry_run:
+        return _plan(cell, items, console)
     judge.preflight()
+    if not console.is_terminal:
+        print(f"qeval: {judge.name}: {len(items)} {language} pairs", file=sys.stderr)  # noqa: T201
     with ExitStack() as stack:
         stack.callback(judge.close)
         budget = _budget(cell, judge, runs_dir, stack)
@@ -145,6 +155,29 @@ def _calibrate(config: "DictConfig", options: argparse.Namespace, console: "Cons
     return code
 
 
+def _plan(cell: "Cell", items: "Sequence[Item]", console: "Console") -> ExitCode:
+    """What calibrating would ask: each query alone, and in runs those that data may tell apart."""
+    from qeval.judge.planning import plan_judge
+    from qeval.plan import money_text
+
+    whole = plan_judge(cell)
+    different = sum(item.truth == "different" for item in items)
+    # Items have about as many queries of every case, so a case's mean stands for each of them.
+    share = (len(items) + different) / len(cell.cases)
+    cost = None if whole.cost_usd is None else whole.cost_usd * share
+    console.print(
+        f"{cell.judge.name if cell.judge else ''} · {cell.language.name}: {len(items)} pairs, "
+        f"{different} of them different; at most {whole.calls * share:,.0f} calls with about "
+        f"{whole.prompt_tokens * share:,.0f} prompt tokens, {money_text(cost)}, as if all queries, "
+        "results and answers were as long as may be, every vote had to be asked for twice and "
+        "nothing had been asked before",
+        markup=False,
+        soft_wrap=True,
+    )
+    console.print("Nobody was asked.")
+    return ExitCode.DONE
+
+
 def _budget(cell: "Cell", judge: "Judge", runs_dir: Path, stack: ExitStack) -> "Budget | None":
     """The cap on this judge's calibration, with what it spent before."""
     from qeval.judge.base import digest_of
@@ -186,10 +219,17 @@ _ROWS = {
     "split": "votes split %",
     "turned": "turned round %",
     "contradicted": "against data %",
-    "claimed": "row sets %",
+    "claimed": "row sets given %",
     "confirmed": "… confirmed %",
 }
 """Figures and their titles; docs/equivalence.md tells what each is."""
+
+
+_LEGEND = """\
+alone: the judge, shown no results; in runs: asked about what the instances tell apart, with both
+results, as in evaluations; instances: base and variants without a judge; chain: both together.
+Accepts and refuses: different pairs called equivalent, equivalent ones called different. Row sets:
+of the answers "different", those that name data to show it; confirmed: and the data do show it."""
 
 
 def _print_entry(console: "Console", entry: "Entry") -> None:
@@ -218,6 +258,7 @@ def _print_entry(console: "Console", entry: "Entry") -> None:
     console.print(
         f"pairs of suite {entry.suite}{further}; executed on {entry.engine}", markup=False
     )
+    console.print(_LEGEND, markup=False)
 
 
 def _count(found: "Figures", truth: str) -> int:

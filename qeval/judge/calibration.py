@@ -103,8 +103,14 @@ class Kept:
 def items_of(pairs: Sequence[Pair], cell: "Cell") -> list[Item]:
     """The pairs as items. Raises `InputError` for a case that the cell does not have."""
     cases = {case.id: case for case in cell.cases}
+    suite = {case.id for case in cell.suite.cases}
     items = []
     for pair in pairs:
+        if pair.case not in cases and pair.case in suite:
+            raise InputError(
+                f"pair {pair.id} is about {pair.case}, which is left out; a judge is calibrated "
+                "on all pairs: leave difficulty=… and subset=… out (--dry-run tells the cost)"
+            )
         if pair.case not in cases:
             raise InputError(f"pair {pair.id}: the suite has no case {pair.case!r}")
         case = cases[pair.case]

@@ -42,7 +42,7 @@ def card_line(trust: "Trust") -> str:
     kappa = entry.alone.kappa
     if kappa is not None:
         told.append(f"kappa alone {kappa.value:.2f} ({kappa.low:.2f} to {kappa.high:.2f})")
-    return f"{line}; on {entry.alone.n} pairs: {', '.join(told)}"
+    return f"{line}; on {entry.alone.n} pairs of {entry.suite}: {', '.join(told)}"
 
 
 def _said(counts: dict[str, int]) -> str:

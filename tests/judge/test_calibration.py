@@ -322,3 +322,17 @@ def test_figures_of_a_known_table() -> None:
     assert found.false_accept.low == pytest.approx(0.1633, abs=1e-4)
     assert found.false_accept.high == pytest.approx(0.4505, abs=1e-4)
     assert Figures.from_json(json.loads(json.dumps(found.to_json()))) == found
+
+
+def test_a_card_is_never_made_on_some_of_the_pairs_and_its_cost_is_told_before(
+    calibrate: Calibrate, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(InputError, match=r"which is left out.*all pairs"):
+        calibrate("no", "difficulty.ids=[co-900]")
+    assert calibrate("no", "--dry-run", "judge.votes=2", "judge.usd_per_call=0.5") is ExitCode.DONE
+    told = capsys.readouterr().out
+    assert "at most" in told
+    assert "pairs" in told
+    assert not (tmp_path / "judges").exists(), "nobody was asked"
+    calibrate("no")
+    assert "chain: both together" in capsys.readouterr().out

@@ -188,7 +188,10 @@ def read_journal(folder: Path) -> tuple[dict[str, Any], list[Record]]:
     records: dict[tuple[str, int], Record] = {}
     path = folder / JOURNAL
     if not path.is_file():
-        raise InputError(f"{folder} is no cell folder: it has no {JOURNAL}")
+        raise InputError(
+            f"{folder} is no cell folder: it has no {JOURNAL}. A run ends with the folders of its "
+            "cells (runs/…)"
+        )
     for number, line in read_lines(path):
         kind = line.pop("type", None)
         if kind == "cell":

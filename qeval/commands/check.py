@@ -22,6 +22,14 @@ if TYPE_CHECKING:
     from qeval.suites.check import Bench, GateReport, GateSettings, Problem
 
 
+_COMPARED = {
+    "languages": "between languages",
+    "shuffled": "between orders of the same rows",
+    "again": "between two runs",
+}
+"""Why tables were compared, by the report's word for it."""
+
+
 def main(argv: Sequence[str]) -> int:
     """Check every gold of a suite; exit status 1 when one of them breaks a promise."""
     options = _parser().parse_intermixed_args(argv)
@@ -245,7 +253,8 @@ def _show_golds(
             str(sum(problem.language == language for problem in report.problems)),
         )
     console.print(golds)
-    compared = ", ".join(f"{count} {kind}" for kind, count in sorted(report.comparisons.items()))
+    counts = sorted(report.comparisons.items())
+    compared = ", ".join(f"{count} {_COMPARED.get(kind, kind)}" for kind, count in counts)
     for language, entries in report.missing.items():
         cases = sum(case.id in entries for case in suite.cases)
         if entries:

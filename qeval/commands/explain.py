@@ -115,5 +115,6 @@ def _record(records: Sequence[Record], case: str, repeat: int) -> Record:
 
 def _outcomes(record: Record) -> Iterator[str]:
     for outcome in record.outcomes:
-        rows = "" if outcome.rows is None else f", {outcome.rows} rows"
+        many = "" if outcome.rows == 1 else "s"
+        rows = "" if outcome.rows is None else f", {outcome.rows} row{many}"
         yield f"{outcome.instance}: {outcome.verdict}{rows}"

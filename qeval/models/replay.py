@@ -74,8 +74,8 @@ class ReplayModel:
             raise InputError(
                 f"{self._path}: no {language} prediction for {len(lacking)} of "
                 f"{len(case_ids) * repeats} cases: {_list(lacking)}.{self._hint(case_ids)} "
-                "Add them, choose fewer cases (difficulty=…), or set model.missing=empty to count "
-                "them as answers without a query."
+                "Add them, choose fewer cases (difficulty=easy, difficulty.ids=[…]), or set "
+                "model.missing=empty to count them as answers without a query."
             )
 
     def strangers(self, known: Collection[str]) -> str:

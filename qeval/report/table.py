@@ -128,7 +128,7 @@ def _further(cell: "CellResult") -> list[str]:
     if refuted is not None and refuted.numerator:
         lines.append(
             f"refuted on variants: {refuted.numerator:.0f} of {refuted.denominator} that base "
-            f"accepted ({refuted.value:.3f}, 95 % interval {refuted.low:.2f} to {refuted.high:.2f})"
+            f"accepted, {refuted.value:.3f} ({refuted.low:.2f} to {refuted.high:.2f})"
         )
     copies = metrics.behaviour.get("copy_rate")
     if copies is not None and copies.numerator:

@@ -334,7 +334,8 @@ def _picked(rows: Sequence[Any], keys: Sequence[Any], wanted: Counter[Any]) -> l
 
 def _message(kind: Kind, case: Case, missing: int, extra: int, *, relaxed: bool) -> str:
     asked, given = case.width, len(case.columns)
-    rows = f"{_count(case.rows, 'row')} where {_count(case.expected.rows, 'row')} are right"
+    verb = "is" if case.expected.rows == 1 else "are"
+    rows = f"{_count(case.rows, 'row')} where {_count(case.expected.rows, 'row')} {verb} right"
     both = f"{missing} of the gold's rows missing, {extra} too many"
     texts: dict[Kind, str] = {
         "undecided": "the columns are too alike to be told apart within the bound on the work",
@@ -344,7 +345,7 @@ def _message(kind: Kind, case: Case, missing: int, extra: int, *, relaxed: bool)
             else f"{_count(asked, 'column')} asked for"
         )
         + f", but {given} returned",
-        "empty": f"no rows where {case.expected.rows} are right",
+        "empty": f"no rows where {_count(case.expected.rows, 'row')} {verb} right",
         "missing_columns": f"{_count(given, 'column')} where {asked} are asked for",
         "order": "the right rows in another order than asked for",
         "duplicates": f"the right distinct rows, repeated differently: {rows}",

@@ -44,7 +44,8 @@ def main(argv: Sequence[str]) -> int:
 
     console = Console()
     suite, folder, cells = _cells(options.overrides)
-    if options.record and len(suite.cases) < len(load_suite(folder).cases):
+    whole = load_suite(folder)
+    if options.record and len(suite.cases) < len(whole.cases):
         raise InputError(
             "--record is for the whole suite; leave out what chooses cases (difficulty, subset)"
         )
@@ -71,7 +72,7 @@ def main(argv: Sequence[str]) -> int:
                 suite, benches, [] if options.only else instances, settings,
                 on_instance=lambda name: status.update(f"checking golds on {name}"),
             )  # fmt: skip
-            check = _Check(suite, folder, benches, settings, options, instances)
+            check = _Check(suite, whole, folder, benches, settings, options, instances)
             further, shows = _further(check, status.update)
     missing = [
         Problem(entry, language, "", "missing", f"there is no {language} gold")
@@ -94,9 +95,10 @@ def main(argv: Sequence[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """What is checked, and how."""
+    """What is checked, and how; `whole` has the cases, too, that are left out of `suite`."""
 
     suite: "Suite"
+    whole: "Suite"
     folder: "Path"
     benches: Mapping[str, "Bench"]
     settings: "GateSettings"
@@ -112,21 +114,21 @@ def _further(
     from qeval.commands.pairs import layered, show_layers
     from qeval.commands.rewriting import rewritten, show_rewrites
 
-    suite, folder, benches = check.suite, check.folder, check.benches
+    suite, whole, folder, benches = check.suite, check.whole, check.folder, check.benches
     settings, options = check.settings, check.options
     problems: list[Problem] = []
     shows: list[Callable[[Console], None]] = []
     if options.mutants:
-        for strength in measured(suite, folder, benches, settings, options, tell=tell):
+        for strength in measured(suite, folder, benches, settings, options, whole=whole, tell=tell):
             problems += faults(strength, options.least_killed)
             shows.append(partial(show_strength, strength=strength))
     if options.rewrites:
-        kits = rewritten(suite, folder, benches, check.instances, settings, tell=tell)
+        kits = rewritten(suite, folder, benches, check.instances, settings, whole=whole, tell=tell)
         problems += [problem for kit in kits for problem in kit.problems]
         shows.append(partial(show_rewrites, reports=kits))
     if options.calibration:
         layers, mislabelled = layered(
-            suite, folder, benches, settings, record=options.record, tell=tell
+            suite, folder, benches, settings, whole=whole, record=options.record, tell=tell
         )
         problems += mislabelled
         shows.append(partial(show_layers, reports=layers))

@@ -22,11 +22,13 @@ def measured(
     settings: "GateSettings",
     options: argparse.Namespace,
     *,
+    whole: "Suite",
     tell: Callable[[str], None],
 ) -> "list[Strength]":
     """The strength in each language that has a mutator, on base and all variants.
 
-    With `options.record` its summary is written to the suite's folder.
+    With `options.record` its summary is written to the suite's folder. What is declared of cases of
+    the `whole` suite that are not in `suite` is passed over.
     """
     from qeval.suites.mutants import (
         MutationSettings,
@@ -41,13 +43,18 @@ def measured(
     bounds = MutationSettings(
         settings.limits, settings.policy, settings.workers, options.mutant_seconds
     )
+    left_out = {case.id for case in whole.cases} - {case.id for case in suite.cases}
     strengths = []
     for language, bench in benches.items():
         if language not in mutated_languages():
             continue
         strength = measure(
             suite, bench, instances, bounds,
-            declared=read_equivalents(folder, language),
+            declared=tuple(
+                entry
+                for entry in read_equivalents(folder, language)
+                if entry.case not in left_out
+            ),
             on_instance=lambda name, alive: tell(f"{alive} mutants alive before {name}"),
         )  # fmt: skip
         strengths.append(strength)

@@ -22,11 +22,13 @@ def layered(
     benches: Mapping[str, "Bench"],
     settings: "GateSettings",
     *,
+    whole: "Suite",
     record: bool,
     tell: Callable[[str], None],
 ) -> "tuple[list[LayerReport], list[Problem]]":
-    """What all instances say of each language's pairs, and what is wrong with it.
+    """What all instances say of the pairs of `suite`'s cases, and what is wrong with it.
 
+    The files hold those of the `whole` suite; they are stale if any gold of it has changed.
     With `record` the sets are built anew from rewrites and mutants first, and written.
     """
     from qeval.judge.calibration_build import build_set, by_size, run_layer
@@ -36,6 +38,7 @@ def layered(
     from qeval.suites.trials import TrialSettings
 
     bounds = TrialSettings(settings.limits, settings.policy, settings.workers)
+    chosen = {case.id for case in suite.cases}
     reports: list[LayerReport] = []
     problems: list[Problem] = []
     for language, bench in benches.items():
@@ -51,9 +54,10 @@ def layered(
             continue
         told = partial(_tell, tell, f"{language} pairs")
         order = by_size(suite, language)
-        report = run_layer(suite, bench, found.pairs, order, bounds, on_instance=told)
+        pairs = [pair for pair in found.pairs if pair.case in chosen]
+        report = run_layer(suite, bench, pairs, order, bounds, on_instance=told)
         reports.append(report)
-        problems += _problems(report, stale=found.golds != golds_digest(suite, language))
+        problems += _problems(report, stale=found.golds != golds_digest(whole, language))
     return reports, problems
 
 
@@ -84,6 +88,14 @@ def show_layers(console: "Console", reports: "Sequence[LayerReport]") -> None:
     """Print how many pairs there are per language, and how many the instances alone decide."""
     from rich.table import Table as Grid
 
+    if not reports:
+        console.print(
+            "The suite has no calibration pairs (calibration/<language>.yaml): --calibration "
+            "--record builds them from mutants and rewrites.",
+            style="yellow",
+            markup=False,
+        )
+        return
     grid = Grid(title="Calibration sets, decided by instances alone", title_justify="left")
     grid.add_column("", no_wrap=True)
     for heading in ("pairs", "equal", "wrongly refuted", "other", "right on base", "not refuted",

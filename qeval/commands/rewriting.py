@@ -22,16 +22,25 @@ def rewritten(
     instances: Sequence[str],
     settings: "GateSettings",
     *,
+    whole: "Suite",
     tell: Callable[[str], None],
 ) -> "list[RewriteReport]":
-    """One report per language: all of its rewrites on `instances`."""
+    """One report per language: the rewrites of `suite`'s cases on `instances`.
+
+    The files may hold those of the `whole` suite.
+    """
     from qeval.suites.rewrites import check_rewrites, read_rewrites
     from qeval.suites.trials import TrialSettings
 
     bounds = TrialSettings(settings.limits, settings.policy, settings.workers)
+    chosen = {case.id for case in suite.cases}
     reports = []
     for language, bench in benches.items():
-        kit = read_rewrites(folder, suite, language, fresh=True)
+        kit = tuple(
+            rewrite
+            for rewrite in read_rewrites(folder, whole, language, fresh=True)
+            if rewrite.case in chosen
+        )
         on_instance = partial(_tell, tell, language)
         report = check_rewrites(suite, bench, kit, instances, bounds, on_instance=on_instance)
         reports.append(report)

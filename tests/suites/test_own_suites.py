@@ -245,6 +245,15 @@ def test_flags_of_check_that_make_no_sense_are_refused(
         check.main([f"suite.path={starter('csv', ('sql',))}", "language=sql", *words])
 
 
+def test_what_is_checked_can_be_some_cases_of_a_suite(capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ["--mutants", "--rewrites", "--calibration", "--only", "--variants", "1"]
+    one = "difficulty.ids=[ec-e01]"
+    assert check.main(["language=typeql", one, *flags]) is ExitCode.DONE, capsys.readouterr().out
+    # What is declared of harder cases is no fault where they are left out.
+    words = ["suite=flights", "language=typeql", "difficulty=easy", "--mutants", "--only"]
+    assert check.main(words) is ExitCode.DONE, capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("where", "old", "new", "line"),
     [

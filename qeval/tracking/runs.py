@@ -277,7 +277,10 @@ def _layers_note(cell: LoggedCell) -> list[str]:
         )
     alike = metrics.get("verdicts", {}).get("equivalent")
     if alike:
-        lines.append(f"{alike} others are right in the eyes of the judge or of reviewers.")
+        lines.append(
+            f"{alike} with other rows than the gold are right in the eyes of the judge or of "
+            "reviewers (`semantic_equivalence`)."
+        )
     return lines
 
 

@@ -13,6 +13,7 @@ from qeval.exit_codes import ExitCode
 from qeval.models.labels import model_label
 from qeval.prompts.labels import strategy_label
 from qeval.redaction import redact_override
+from qeval.report.executed import executed
 from qeval.report.judging import judging
 from qeval.report.reference import account, figure
 from qeval.scoring.verdict import Verdict
@@ -147,10 +148,13 @@ def _print_grid(console: "Console", cells: Sequence["CellResult"]) -> None:
     """Several cells: one row each; what all have in common is said once, above."""
     absent = _absent(console)
     rows = {(cell.key, cell.name): _choices(cell) for cell in cells}
+    ran = executed(rows.values())
+    rows = {key: {**row, "engine": "" if ran else row["engine"]} for key, row in rows.items()}
     varying = [c for c in CHOICES if len({row[c] for row in rows.values()}) > 1]
     settings = _swept_settings(cells, rows)
     same = next(iter(rows.values()))
     common = [f"{_title(c)} {same[c]}" for c in CHOICES if c not in varying and same[c]]
+    common += filter(None, [ran])
     console.print(f"{len(cells)} cells", style="bold")
     identity: list[Column] = [
         (_title(c), lambda cell, c=c: rows[cell.key, cell.name][c])  # type: ignore[misc]
@@ -188,6 +192,7 @@ def _print_grid(console: "Console", cells: Sequence["CellResult"]) -> None:
     for columns in _fitting(console, cells, identity, [*metrics, *rest]):
         console.print(_filled(cells, columns, best))
         console.print()
+    console.print("what these words mean: qeval explain", markup=False)
     shown = [cell for cell in cells if figure(cell, "composite") is not None]
     for account_of_source in dict.fromkeys(map(account, shown)):
         console.print(account_of_source, markup=False)

@@ -32,17 +32,23 @@ def record(case: str, verdict: Verdict, level: str = "easy", **changes: Any) -> 
 
 
 def cell(
-    model: str, records: list[Record], *, total: int | None = None, strategy: str = "zero_shot"
+    model: str,
+    records: list[Record],
+    *,
+    total: int | None = None,
+    strategy: str = "zero_shot",
+    language: str = "sql",
+    engine: str = "postgres 18.6 (embedded)",
 ) -> CellResult:
-    groups = {"model": model, "language": "sql", "prompt_strategy": strategy}
+    groups = {"model": model, "language": language, "prompt_strategy": strategy}
     names = {**groups, "difficulty": "all", "suite": "shop"}
     result = CellResult(
-        name=f"{model}-sql",
+        name=f"{model}-{language}",
         key=f"{model}{strategy}",
         folder=Path("/elsewhere/runs") / model,
         header={
             "config": {group: {"name": name} for group, name in names.items()},
-            "engine": "postgres 18.6 (embedded)",
+            "engine": engine,
         },
         metrics=cell_metrics(records, {}),
         total=len(records) if total is None else total,
@@ -102,6 +108,25 @@ def test_cells_are_rows_and_what_they_share_is_said_once() -> None:
     assert row(lines, "gpt4")[:2] == ["2", "1.000"]
     assert row(lines, "claude2")[:2] == ["1", "0.000"]
     assert row(lines, "claude2")[-1:] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("postgres", "same"), [("postgres 18.6 (embedded)", True), ("postgres 17", False)]
+)
+def test_engines_are_a_column_only_where_the_language_does_not_decide_them(
+    postgres: str, *, same: bool
+) -> None:
+    right = [record("a", Verdict.CORRECT)]
+    cells = [
+        cell("gpt4", right),
+        cell("gpt4", right, language="cypher", engine="neo4j 5"),
+        cell("claude2", right, engine=postgres),
+        cell("claude2", right, language="cypher", engine="neo4j 5"),
+    ]
+    lines = shown(*cells)
+    told = "sql on postgres 18.6 (embedded), cypher on neo4j 5"
+    header = next(line for line in lines if line.startswith("model"))
+    assert (told in lines[2], "engine" in header) == (same, not same)
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])

@@ -102,7 +102,7 @@ def test_lost_answers_are_exit_3_and_asked_again(qeval: Run) -> None:
         (["prompt_strategy.template=none.jinja"], "no file 'none.jinja'"),
         (["question_language=fr"], "it has: en, zh"),
         (["prompt_strategy.shots=999"], "has only"),
-        (["scoring.variants=99"], "scoring.variants=99, but suite 'ecommerce' has 8"),
+        (["scoring.variants=99"], "scoring.variants=99, but suite 'ecommerce' has 9"),
     ],
 )
 def test_a_mistake_is_exit_2_with_help_and_no_traceback(

@@ -64,12 +64,11 @@ class Outcome:
 class Kept:
     """Judgements of one judge on disk: what was asked once is not asked again.
 
-    Raises `InputError` naming a line that is none.
+    Raises `InputError` naming a line that is none, and where it can't be written.
     """
 
     def __init__(self, runs_dir: Path, judge: Judge) -> None:
         folder = runs_dir / FOLDER
-        folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{digest_of(judge)}.jsonl"
         self._known: dict[str, Judgement] = {}
         for number, line in read_lines(path):
@@ -80,7 +79,14 @@ class Kept:
                     f"{path}:{number}: no judgement ({type(error).__name__}: {error}). Delete the "
                     "line: its pair is then asked about again"
                 ) from None
-        self._file = AppendFile(path)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file = AppendFile(path)
+        except OSError as error:
+            raise InputError(
+                f"can't write {path}: {error.strerror or error}. Choose a folder of your own with "
+                "runs_dir=…"
+            ) from error
         self._lock = Lock()
 
     def once(self, key: str, decide: Callable[[], Judgement]) -> Judgement:

@@ -11,13 +11,14 @@ import qeval
 from qeval.cells import build_cell, build_engine, compose
 from qeval.commands import explain
 from qeval.engines.base import EngineLostError
+from qeval.equivalence import finding
 from qeval.equivalence.counterexample import (
     COUNTEREXAMPLES,
     Counterexample,
     CounterexampleFile,
     read_counterexamples,
 )
-from qeval.equivalence.finding import Duel
+from qeval.equivalence.finding import Duel, find_counterexample
 from qeval.errors import InputError
 from qeval.exit_codes import ExitCode
 from qeval.journal import read_journal
@@ -142,6 +143,19 @@ def test_the_counterexample_is_small_and_tells_the_two_apart(cell: CellResult, d
         less = duel.on_rows(replace(dataset, rows=fewer))
         assert less is not None
         assert (less.verdict, less.kind) != (found.kind and Verdict.WRONG_RESULT, found.kind)
+
+
+def test_where_the_time_is_up_early_the_rows_are_not_kept(
+    cell: CellResult, duel: Duel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = next(r for r in cell.records if r.case_id == "ec-e20")
+    monkeypatch.setattr(finding, "_MOST_KEPT", 10**9)
+    whole = find_counterexample(duel, record.outcomes[-1], "k", 0.0)
+    assert (whole.cut, whole.minimal) == (True, False)
+    monkeypatch.setattr(finding, "_MOST_KEPT", whole.rows - 1)
+    found = find_counterexample(duel, record.outcomes[-1], "k", 0.0)
+    assert (found.cut, found.minimal, found.tables) == (False, False, {})
+    assert "could not be cut down" in found.text()
 
 
 def test_rows_that_the_engine_refuses_tell_nothing(cell: CellResult, duel: Duel) -> None:

@@ -217,6 +217,17 @@ def test_a_damaged_judgement_is_named(calibrate: Calibrate, tmp_path: Path, line
         calibrate("yes")
 
 
+@pytest.mark.parametrize("place", [".", "judges"])
+def test_a_folder_that_cant_be_written_is_told(
+    calibrate: Calibrate, tmp_path: Path, place: str
+) -> None:
+    in_the_way = tmp_path / "runs" / place
+    in_the_way.parent.mkdir(exist_ok=True)
+    in_the_way.touch()
+    with pytest.raises(InputError, match=r"can't write .*runs_dir="):
+        calibrate("yes", f"runs_dir={tmp_path / 'runs'}")
+
+
 def test_a_card_on_other_pairs_than_todays_says_nothing(
     company: Path, calibrate: Calibrate, tmp_path: Path
 ) -> None:

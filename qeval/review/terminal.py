@@ -117,6 +117,8 @@ def _table(title: str, side: dict[str, Any]) -> "Table":
     table = Table(title=title, title_justify="left", min_width=len(title))
     for name in side["columns"]:
         table.add_column(Text(printable(str(name))))
+    if not side["columns"]:
+        table.add_column("no columns")
     for cells, common in side["rows"][:ROWS]:
         style = "" if common else "yellow"
         mark = "" if common else MARK

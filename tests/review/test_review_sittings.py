@@ -22,7 +22,7 @@ from qeval.equivalence import Counterexample
 from qeval.errors import InputError
 from qeval.review import exchange, terminal
 from qeval.review.decisions import read
-from qeval.review.evidence import Evidence, Laboratory, recorded, side_by_side
+from qeval.review.evidence import Evidence, Laboratory, Side, recorded, side_by_side
 from qeval.review.items import Item, collect
 from qeval.review.server import ReviewServer
 from qeval.review.session import Session
@@ -373,3 +373,18 @@ def test_a_csv_file_that_was_cut_off_is_refused(session: Session, tmp_path: Path
 
     with pytest.raises(InputError, match="no CSV table"):
         exchange.read(session, path, "ann")
+
+
+def test_the_terminal_shows_a_result_without_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Columnless(Laboratory):
+        def evidence(self, item: Item) -> Evidence:
+            gold, none = Side(("n",), ("n",), (((1,), False),), 1), Side((), (), (((), False),), 1)
+            return Evidence(item.telling.instance, "0 columns where 1 is asked for", gold, none)
+
+    items = collect([cell(tmp_path / "a", record(1))])
+
+    shown = typed(Session(tmp_path, items, Columnless()), "q\n", monkeypatch)
+
+    assert "no columns" in shown

@@ -102,7 +102,8 @@ def _rows(session: Session, path: Path, reviewer: str) -> Iterator[tuple[str, st
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"can't read {path} as UTF-8 text: {error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"can't read {path} as UTF-8 text: {reason}") from error
     reader = csv.DictReader(StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     missing = {"item", "choice"} - set(reader.fieldnames or ())
     if missing:

@@ -11,6 +11,7 @@ from typing import Any
 from qeval.errors import InputError, did_you_mean
 from qeval.judge.llm import LlmJudge
 from qeval.models.base import Generation, ModelError, Request, Usage
+from qeval.settings import check
 
 BEHAVIOURS = {
     "yes": "another_reading, always",
@@ -56,6 +57,8 @@ class ScriptedModel:
                 f"judge.behaviour={self.behaviour!r}: expected {', '.join(BEHAVIOURS)}."
                 + did_you_mean(self.behaviour, BEHAVIOURS)
             )
+        for key in ("latency_s", "usd_per_call"):
+            check(float, getattr(self, key), f"judge.{key}")
 
     def identity(self) -> dict[str, object]:
         """The script; latency and price change no answer."""

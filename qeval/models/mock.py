@@ -10,6 +10,7 @@ from typing import Literal
 
 from qeval.errors import InputError, did_you_mean
 from qeval.models.base import Generation, ModelError, Request, Usage
+from qeval.settings import check
 
 Answer = Literal["gold", "wrong", "syntax_error", "garbage", "refuse", "echo", "truncated"]
 _ANSWERS: tuple[Answer, ...] = (
@@ -65,6 +66,8 @@ class MockModel:
                 f"model.style={self.style!r}: expected {', '.join(_STYLES)}."
                 + did_you_mean(self.style, _STYLES)
             )
+        for key in ("latency_s", "usd_per_call", "fail_rate", "repairs"):
+            check(float, getattr(self, key), f"model.{key}")
         if not 0 <= self.fail_rate <= 1:
             raise InputError(f"model.fail_rate must lie in 0…1, not {self.fail_rate:g}")
 

@@ -195,3 +195,10 @@ def test_a_model_behind_an_api_is_asked_in_its_form_and_never_twice(
     assert len(server.requests()) == 4
     assert all(vote.cached for vote in again.votes)
     assert again.label == found.label
+
+
+@pytest.mark.parametrize("word", ["judge.latency_s=-1", "judge.usd_per_call=-5",
+                                  "judge.usd_per_call=x", "judge.latency_s=.nan"])  # fmt: skip
+def test_a_judge_can_t_earn_money_or_time(word: str) -> None:
+    with pytest.raises(InputError, match=rf"{word.partition('=')[0]} must be a number"):
+        judge(word)

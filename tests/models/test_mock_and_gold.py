@@ -68,6 +68,8 @@ def test_scripted_failures_fail_so_often_and_then_answer() -> None:
         ("style=fence", "Did you mean 'fenced'"),
         ("shares.gold=0.9", "must sum to 1"),
         ("fail_rate=2", r"must lie in 0…1"),
+        ("latency_s=-1", "latency_s must be a number of at least 0"),
+        ("usd_per_call=-5", "usd_per_call must be a number of at least 0"),
     ],
 )
 def test_wrong_settings_are_explained(override: str, complaint: str) -> None:

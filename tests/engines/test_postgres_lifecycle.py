@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +190,7 @@ def test_stopped_server_is_given_up_not_waited_for(
     monkeypatch.setattr("qeval.engines.postgres.session._PATIENCE_S", 0.5)
     monkeypatch.setattr("qeval.engines.postgres.server._CONNECT_TIMEOUT_S", 2)
     engine = pg_make()
+    frozen: list[psutil.Process] = []
     try:
         engine.start()
         engine.load(pg_instance)
@@ -203,6 +204,9 @@ def test_stopped_server_is_given_up_not_waited_for(
         assert engine.execute(COUNT, pg_instance, LIMITS).table.rows == ((2000,),)
     finally:
         engine.stop()
+        for process in frozen:  # awake they see that their server is gone, and end
+            with suppress(psutil.NoSuchProcess):
+                process.send_signal(signal.SIGCONT)
 
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])

@@ -23,7 +23,7 @@ def main(argv: Sequence[str]) -> int:
     """Hold a review; afterwards summaries and MLflow say what reviewers agreed on."""
     options = _parser().parse_intermixed_args(argv)
 
-    from qeval.commands.track import cell_folders
+    from qeval.commands.track import cell_folders, folders_and_overrides
     from qeval.configuration import compose
     from qeval.review.decisions import read, standing
     from qeval.review.evidence import Laboratory
@@ -32,8 +32,7 @@ def main(argv: Sequence[str]) -> int:
     from qeval.review.session import Session, checked_name
     from qeval.settings import check, whole
 
-    overrides = [word for word in options.words if "=" in word and not Path(word).exists()]
-    named = [Path(word) for word in options.words if word not in overrides]
+    named, overrides = folders_and_overrides(options.words)
     config = compose(overrides)
     folders = cell_folders(named or [Path(str(config.runs_dir))])
     home = _home(folders)

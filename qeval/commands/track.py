@@ -23,9 +23,13 @@ def main(argv: Sequence[str]) -> int:
                         help="cell folders or folders of them (default: runs_dir of the "
                         "configuration), and configuration")  # fmt: skip
     options = parser.parse_intermixed_args(argv)
-    overrides = [word for word in options.words if "=" in word and not Path(word).exists()]
-    named = [word for word in options.words if word not in overrides]
-    return track([Path(word) for word in named], overrides)
+    return track(*folders_and_overrides(options.words))
+
+
+def folders_and_overrides(words: Sequence[str]) -> tuple[list[Path], list[str]]:
+    """Tell folders from configuration: what exists is a folder, also with a `=` in its name."""
+    overrides = [word for word in words if "=" in word and not Path(word).exists()]
+    return [Path(word) for word in words if word not in overrides], overrides
 
 
 def track(named: Sequence[Path], overrides: Sequence[str]) -> int:

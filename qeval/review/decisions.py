@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 from qeval.errors import InputError, did_you_mean
 from qeval.journal import AppendFile, read_lines
@@ -95,16 +95,17 @@ def read(folder: Path) -> list[Decision]:
                     f"{path}:{number}: {name} is {value!r}, expected "
                     f"{'true or false' if wanted is bool else 'text'}; delete the line or mend it"
                 )
-        check_choice(decision.choice, f"{path}:{number}")
+        checked_choice(decision.choice, f"{path}:{number}")
         found.append(decision)
     return found
 
 
-def check_choice(choice: str, where: str) -> None:
-    """Raise `InputError` for a choice that there is not."""
+def checked_choice(choice: str, where: str) -> Choice:
+    """The choice as one. Raises `InputError` for a choice that there is not."""
     if choice not in CHOICES:
         hint = did_you_mean(str(choice), CHOICES)
         raise InputError(f"{where}: {choice!r} is not one of {', '.join(CHOICES)}.{hint}")
+    return cast("Choice", choice)
 
 
 Said = Mapping[str, Mapping[str, Decision]]

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 from qeval.equivalence.counterexample import Counterexample, read_counterexamples
 from qeval.errors import QevalError
 from qeval.review.items import Item
-from qeval.scoring.comparison import compare, expect
+from qeval.scoring.comparison import canonical_columns, compare, expect
 from qeval.scoring.difference import shown
 from qeval.scoring.spec import AnswerSpec, Policy
 from qeval.scoring.table import Table
-from qeval.scoring.values import canonical
 
 if TYPE_CHECKING:
     from qeval.cells import Cell
@@ -61,8 +60,8 @@ def side_by_side(
     Raises `ValueError` where the gold isn't what `spec` declares.
     """
     difference = compare(gold, predicted, spec, policy).difference
-    expected = expect(gold, _columns(gold), spec, policy)
-    other = _columns(predicted)
+    expected = expect(gold, canonical_columns(gold), spec, policy)
+    other = canonical_columns(predicted)
     taken = difference.mapping if difference is not None and difference.mapping else ()
     if not taken:
         taken = tuple(predicted.columns[: len(expected.names)])
@@ -81,12 +80,6 @@ def side_by_side(
             Counter(gold_keys),
         ),
     )
-
-
-def _columns(table: Table) -> tuple[Sequence[Any], ...]:
-    if not table.rows:
-        return ((),) * len(table.columns)
-    return tuple(canonical.column(values) for values in zip(*table.rows, strict=True))
 
 
 def _places(names: Sequence[str], columns: Sequence[str]) -> list[int | None]:

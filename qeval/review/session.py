@@ -8,12 +8,11 @@ from typing import Any
 from qeval.equivalence.counterexample import SHOWN_ROWS, Counterexample
 from qeval.errors import InputError
 from qeval.review.decisions import (
-    Choice,
     Decision,
     Said,
     agreed,
     append,
-    check_choice,
+    checked_choice,
     now,
     read,
     standing,
@@ -48,13 +47,12 @@ class Session:
     ) -> Decision:
         """Keep a decision (`withdrawn` takes one back). Raises `InputError` for wrong input."""
         item = self.item(key)
-        check_choice(choice, f"item {key}")
         decision = Decision(
             item=key,
             suite=item.suite,
             case_id=item.case_id,
             language=item.language,
-            choice=_choice(choice),
+            choice=checked_choice(choice, f"item {key}"),
             reviewer=checked_name(reviewer),
             at=now(),
             reason=checked_reason(reason),
@@ -140,12 +138,6 @@ def checked_name(name: str) -> str:
 def checked_reason(reason: str) -> str:
     """A reason as it is kept: at most `REASON_LIMIT` characters, no blanks around them."""
     return reason.strip()[:REASON_LIMIT].rstrip()
-
-
-def _choice(choice: str) -> Choice:
-    return "equivalent" if choice == "equivalent" else (
-        "different" if choice == "different" else "withdrawn"
-    )  # fmt: skip
 
 
 def _others(reviewers: Mapping[str, Decision], reviewer: str) -> list[dict[str, str]]:

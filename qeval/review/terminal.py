@@ -94,9 +94,7 @@ def _show(session: Session, place: int, reviewer: str, console: "Console") -> No
 
 def printable(text: str) -> str:
     """Text without what would steer the terminal: models and data may hold escape sequences."""
-    return "".join(
-        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text
-    )
+    return "".join(c if c.isprintable() or c in "\n\t" else _UNPRINTABLE for c in text)
 
 
 def _lines(view: dict[str, Any]) -> Iterator[str]:

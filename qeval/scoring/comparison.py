@@ -66,8 +66,8 @@ def compare(
 
 
 def _compare(gold: Table, predicted: Table, spec: AnswerSpec, policy: Policy) -> Comparison:
-    gold_columns = _columns(gold)
-    columns = _columns(predicted)
+    gold_columns = canonical_columns(gold)
+    columns = canonical_columns(predicted)
     expected = expect(gold, gold_columns, spec, policy)
     if spec.all_ties:
         expected = _as_listed(expected, len(predicted))
@@ -133,8 +133,8 @@ def _as_listed(expected: Expected, rows: int) -> Expected:
     return replace(expected, top_k=kept) if rows == kept else expected
 
 
-def _columns(table: Table) -> list[Sequence[Any]]:
-    """The canonical columns of a table."""
+def canonical_columns(table: Table) -> list[Sequence[Any]]:
+    """The columns of a table, each a sequence of canonical values."""
     if not table.rows:
         return [()] * len(table.columns)
     return [canonical.column(values) for values in zip(*table.rows, strict=True)]

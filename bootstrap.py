@@ -11,6 +11,7 @@ import subprocess
 import sys
 import venv
 from pathlib import Path
+from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
@@ -19,16 +20,24 @@ SCRIPTS = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = SCRIPTS / ("python.exe" if os.name == "nt" else "python")
 
 
-def main(words: list[str]) -> int:
+def main(words: list[str]) -> NoReturn:
     """Install what is asked for, unless it already is, and hand over."""
     if not (3, 11) <= sys.version_info[:2] <= (3, 13):
         found = ".".join(map(str, sys.version_info[:2]))
         sys.exit(f"qeval needs Python 3.11, 3.12 or 3.13; this is {found} ({sys.executable})")
     if words[:1] == ["test"]:
         install("dev")
-        return subprocess.call([str(PYTHON), "-m", "pytest", *words[1:]], cwd=ROOT)
+        os.chdir(ROOT)
+        hand_over([str(PYTHON), "-m", "pytest", *words[1:]])
     install("")
-    return subprocess.call([str(SCRIPTS / "qeval"), *(words or MAIN_JOB)])
+    hand_over([str(SCRIPTS / "qeval"), *(words or MAIN_JOB)])
+
+
+def hand_over(command: list[str]) -> NoReturn:
+    """Become the command: who stops this process stops the work. Windows can only wait for it."""
+    if os.name == "nt":
+        sys.exit(subprocess.call(command))
+    os.execv(command[0], command)  # noqa: S606 - a fixed program, and no shell
 
 
 def install(extra: str) -> None:
@@ -55,4 +64,4 @@ def install(extra: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

@@ -132,7 +132,8 @@ def _explanation(error: Exception, overrides: Sequence[str]) -> str:
             f"Ambiguous value: several values for {ambiguous[1]} are a sweep: qeval -m "
             f"{' '.join(overrides)}. For one list write {ambiguous[1]}=[…]"
         )
-    word = _unknown_word(str(error))
+    # Of `group.key={…}` only the cause names the key inside the braces.
+    word = getattr(error.__cause__, "full_key", None) or _unknown_word(str(error))
     if word is None:
         return f"configuration: {_first_line(error)}"
     return _unknown(word, overrides)
@@ -146,7 +147,7 @@ def _unknown_word(message: str) -> str | None:
 
 def _unknown(word: str, overrides: Sequence[str]) -> str:
     """Explain a group or key that the configuration does not have."""
-    path = word.lstrip("+~").split("=")[0].split("@")[0]
+    path = _path(word)
     known = groups()
     if path in known:
         return f"{path!r} is not chosen by default: write +{path}=…, one of: " + ", ".join(
@@ -156,20 +157,23 @@ def _unknown(word: str, overrides: Sequence[str]) -> str:
         near = did_you_mean(path, [*known, *ALIASES, *_keys("")])
         return f"there is no group or key {path!r}.{near} Groups: {', '.join(known)}"
     parent, _, leaf = path.rpartition(".")
-    rest = [w for w in overrides if w.lstrip("+~").split("=")[0].split("@")[0] != path]
-    keys = _keys(parent, rest)
+    keys = _keys(parent, [w for w in overrides if _path(w) in known and "={" not in w])
     if not keys:
         return f"there is no key {path!r}; qeval --cfg job shows all of them"
     return f"{parent!r} has no key {leaf!r}.{did_you_mean(leaf, keys)} It has: {', '.join(keys)}"
 
 
-def _keys(path: str, overrides: Sequence[str] = ()) -> list[str]:
-    """Keys below `path` in the configuration that the other overrides give."""
+def _path(override: str) -> str:
+    """The key or group that an override is about."""
+    return override.lstrip("+~").split("=")[0].split("@")[0]
+
+
+def _keys(path: str, choices: Sequence[str] = ()) -> list[str]:
+    """Keys below `path` in the configuration with these choices of groups."""
     from omegaconf import OmegaConf
 
     try:
-        words = [word for word in overrides if "," not in word and not word.startswith("hydra")]
-        node = compose(words)
+        node = compose([choice for choice in choices if "," not in choice])
         selected = OmegaConf.select(node, path) if path else node
     except (InputError, ValueError):
         return []

@@ -51,12 +51,14 @@ class MockModel:
     _failed: Counter[str] = field(default_factory=Counter, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        for kind in self.shares if self.mode == "mixed" else (self.mode,):
-            if kind not in _ANSWERS:
-                raise InputError(
-                    f"model.mode={kind!r}: expected mixed, {', '.join(_ANSWERS)}."
-                    + did_you_mean(kind, ("mixed", *_ANSWERS))
-                )
+        for key, kinds, known in (
+            ("mode", [self.mode], ("mixed", *_ANSWERS)),
+            ("shares", self.shares, tuple(_ANSWERS)),
+        ):
+            for kind in kinds:
+                if kind not in known:
+                    near = did_you_mean(kind, known)
+                    raise InputError(f"model.{key}: {kind!r} is none of {', '.join(known)}.{near}")
         if self.mode == "mixed" and abs(sum(self.shares.values()) - 1) > 1e-9:  # noqa: PLR2004
             raise InputError(
                 f"model.shares must sum to 1, they sum to {sum(self.shares.values()):g}"

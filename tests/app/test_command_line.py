@@ -80,6 +80,8 @@ def test_lost_answers_are_exit_3_and_asked_again(qeval: Run) -> None:
         (["model.nme=x"], "Did you mean 'name'?"),
         (["lang=sqll"], "Did you mean 'sql'?"),
         (["scoring.varints=3"], "Did you mean 'variants'?"),
+        (["scoring={varints: 3}"], "'scoring' has no key 'varints'. Did you mean 'variants'?"),
+        (["-m", "model=mock,gold", "model.shars=1"], "'model' has no key 'shars'. It has: "),
         (["experiment=smoke"], "write +experiment=…"),
         (["chek"], "Did you mean 'check'?"),
         (["-m", "model=gold", "lang=sql,cobol"], "language has no option 'cobol'"),

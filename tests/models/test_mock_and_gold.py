@@ -66,6 +66,9 @@ def test_scripted_failures_fail_so_often_and_then_answer() -> None:
     [
         ("mode=golden", "Did you mean 'gold'"),
         ("style=fence", "Did you mean 'fenced'"),
+        ("shares={golld: 1}", "'model.shares' has no key 'golld'. Did you mean 'gold'"),
+        ("shares={helpful: 1}", "'model.shares' has no key 'helpful'. It has: gold, wrong"),
+        ("+model.shares={golld: 1}", "model.shares: 'golld' is none of .* Did you mean 'gold'"),
         ("shares.gold=0.9", "must sum to 1"),
         ("fail_rate=2", r"must lie in 0…1"),
         ("latency_s=-1", "latency_s must be a number of at least 0"),

@@ -197,7 +197,7 @@ def distinct_cells(grid: list[list[str]], cells: "list[DictConfig]") -> list[int
     A recipe's sweep and the command line may both set a key: then the last word counts, and the
     grid has the same cell several times. Raises `InputError` when nothing is left.
     """
-    from qeval.configuration import into_itself
+    from qeval.configuration import ONLY_INTO_ITSELF, into_itself
     from qeval.errors import InputError
 
     found: dict[tuple[tuple[str, str], ...], int] = {}
@@ -207,7 +207,7 @@ def distinct_cells(grid: list[list[str]], cells: "list[DictConfig]") -> list[int
         words = dict(word.partition("=")[::2] for word in overrides)
         found.setdefault(tuple(sorted(words.items())), place)
     if not found:
-        raise InputError("every cell would translate a language into itself")
+        raise InputError(ONLY_INTO_ITSELF)
     return list(found.values())
 
 

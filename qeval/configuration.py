@@ -13,6 +13,8 @@ from qeval.redaction import redact_override, redact_text
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
+ONLY_INTO_ITSELF = "every cell would translate a language into itself"
+
 ALIASES = {"lang": "language"}
 _ALIAS = re.compile(r"^(\+{0,2}|~)(" + "|".join(ALIASES) + r")(?=[=.@]|$)")
 
@@ -191,15 +193,15 @@ def compose_grid(
     """Compose every combination that `qeval -m` would make of comma-separated values.
 
     A recipe (`+experiment=…`) adds the values it sweeps, where they are not given; translations of
-    a language into itself are left out.
+    a language into itself are left out. Raises `InputError`, also where nothing else is left.
     """
     from itertools import product
 
     from hydra.core.override_parser.overrides_parser import OverridesParser
 
     words = spell_out(overrides)
-    words += _swept_by_recipe(words, config_dir)
     with explained(words):
+        words += _swept_by_recipe(words, config_dir)
         parsed = OverridesParser.create().parse_overrides(words)
         choices = [
             [f"{_left(override)}={value}" for value in override.sweep_string_iterator()]
@@ -208,7 +210,10 @@ def compose_grid(
             for override in parsed
         ]
     made = [compose(combination, config_dir) for combination in product(*choices)]
-    return [config for config in made if not into_itself(config)]
+    kept = [config for config in made if not into_itself(config)]
+    if not kept:
+        raise InputError(ONLY_INTO_ITSELF)
+    return kept
 
 
 def into_itself(config: "DictConfig") -> bool:
@@ -228,7 +233,8 @@ def _swept_by_recipe(words: Sequence[str], config_dir: str | Path | None) -> lis
     for folder in (*folders, shipped("conf")):
         path = folder / "experiment" / f"{name}.yaml"
         if name is not None and path.is_file():
-            recipe = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+            with path.open(encoding="utf-8") as file:
+                recipe = yaml.safe_load(file) or {}
             swept = recipe.get("hydra", {}).get("sweeper", {}).get("params", {})
             given = {word.partition("=")[0] for word in words}
             return [f"{key}={values}" for key, values in swept.items() if key not in given]

@@ -317,7 +317,7 @@ def _own_fault(error: Exception) -> str:
 
 
 def _asked(cell: Cell) -> str:
-    return str(cell.config.get("question_language", "en"))
+    return str(cell.composed.get("question_language", "en"))
 
 
 def _with(record: Record, **changes: object) -> Record:

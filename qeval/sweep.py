@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from qeval.cells import Cell, build_cell, build_engine, cell_key
+from qeval.cells import Cell, build_cell, build_engine, cell_key, construct
 from qeval.equivalence.background import Search
 from qeval.errors import QevalError
 from qeval.exit_codes import ExitCode
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from qeval.engines.base import Engine
     from qeval.suite import Instance
+    from qeval.tracking import Tracker
 
 T = TypeVar("T")
 
@@ -91,7 +92,7 @@ def evaluate(cells: Sequence[Cell], *, quiet: bool = False) -> SweepResult:
     Raises `InputError` or `EngineUnavailableError` before any work; later trouble is in the
     result's exit code and notes. `quiet` prints nothing.
     """
-    settings = cells[0].config
+    settings = cells[0].composed
     runs_dir = Path(str(settings["runs_dir"]))
     stop = _Stop()
     with ExitStack() as stack:
@@ -102,7 +103,7 @@ def evaluate(cells: Sequence[Cell], *, quiet: bool = False) -> SweepResult:
                 stack.callback(cell.judge.close)
         preflight(cells)
         warnings = warnings_of(cells)
-        tracker = _construct_tracker(settings)
+        tracker: Tracker = construct(settings["tracking"], "tracking")
         stack.callback(tracker.abandon)
         tracker.warm_up()
         benches = _start_engines(cells, stack)
@@ -146,7 +147,7 @@ class _Run:
         self,
         cells: list[_OpenCell],
         stop: _Stop,
-        tracker: Any,
+        tracker: "Tracker",
         settings: Mapping[str, Any],
         budget: Budget | None,
         *,
@@ -457,13 +458,3 @@ def _sweep_name(opened: Mapping[str, _OpenCell]) -> str:
 
     folders = sorted(f"{open_cell.cell.name} {key}" for key, open_cell in opened.items())
     return hashlib.sha256("\n".join(folders).encode()).hexdigest()[:12]
-
-
-def _construct_tracker(settings: Mapping[str, Any]) -> Any:
-    from omegaconf import OmegaConf
-
-    from qeval.cells import construct
-
-    resolved = OmegaConf.to_container(OmegaConf.create(dict(settings)), resolve=True)
-    assert isinstance(resolved, dict)
-    return construct(resolved["tracking"], "tracking")

@@ -75,7 +75,7 @@ def _built(config: "DictConfig") -> "tuple[Cell, Judge, Path]":
     cell = build_cell(config)
     if cell.judge is None:
         raise InputError("qeval judge needs a judge: judge=gpt4, claude, local, panel, mock …")
-    return cell, cell.judge, Path(str(cell.config["runs_dir"]))
+    return cell, cell.judge, Path(str(cell.composed["runs_dir"]))
 
 
 def _calibrate(config: "DictConfig", options: argparse.Namespace, console: "Console") -> ExitCode:

@@ -1,0 +1,69 @@
+"""What a run does with its settings: it uses them as they are, and writes secrets nowhere."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import qeval
+from qeval.errors import InputError
+from qeval.tracking import NoTracker
+
+FEW = ["model=gold", "language=typeql", "difficulty=easy", "difficulty.limit=2", "workers=1"]
+
+
+class _Listening(NoTracker):
+    """A sink that only remembers where it was told to log."""
+
+    heard: list[str]
+
+    def __init__(self, uri: str, name: str = "", **_: object) -> None:
+        super().__init__(name)
+        self.heard.append(uri)
+
+
+def test_a_password_reaches_the_tracker_and_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_Listening, "heard", [], raising=False)
+    monkeypatch.setattr("qeval.tracking.Listening", _Listening, raising=False)
+    uri = "postgresql://me:hunter2@db.example/mlflow"
+    words = ["tracking._target_=qeval.tracking.Listening", f"tracking.uri={uri}"]
+    qeval.run([*FEW, *words, f"runs_dir={tmp_path}", "scoring.variants=0"])
+    assert _Listening.heard == [uri]
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert any("me:***@db.example" in path.read_text(encoding="utf-8") for path in files)
+    assert not any("hunter2" in path.read_text(encoding="utf-8") for path in files)
+
+
+def test_a_folder_named_by_the_environment_is_that_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("QEVAL_TEST_RUNS", str(tmp_path / "elsewhere"))
+    where = "runs_dir=${oc.env:QEVAL_TEST_RUNS}/runs"
+    result = qeval.run([*FEW, "tracking=none", "scoring.variants=0", where])
+    assert result.cells[0].folder.parent == tmp_path / "elsewhere" / "runs"
+    assert [path.name for path in tmp_path.iterdir()] == ["elsewhere"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["prompt_strategy=translate", "language=sql", "prompt_strategy.source_language=sql"],
+        ["model=gold,mock", "prompt_strategy=translate", "prompt_strategy.source_language=sql"],
+    ],
+)
+def test_a_grid_of_nothing_but_translations_into_themselves_is_wrong_input(
+    words: Sequence[str],
+) -> None:
+    with pytest.raises(InputError, match="every cell would translate a language into itself"):
+        qeval.run(words)
+
+
+def test_a_recipe_that_is_no_yaml_is_named_with_its_line(tmp_path: Path) -> None:
+    recipe = tmp_path / "experiment" / "broken.yaml"
+    recipe.parent.mkdir()
+    recipe.write_text("# @package _global_\nhydra: [\n", encoding="utf-8")
+    with pytest.raises(InputError, match=rf"{recipe}:\d: not YAML"):
+        qeval.run(["+experiment=broken"], config_dir=tmp_path)

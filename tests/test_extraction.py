@@ -16,6 +16,7 @@ class Hints:
     title: str
     fences: tuple[str, ...]
     keywords: tuple[str, ...]
+    comments: tuple[str, ...]
 
     def check_safety(self, query: str) -> None:
         raise QueryError("unsafe", query)
@@ -23,17 +24,20 @@ class Hints:
 
 SQL = Hints(
     "sql", "SQL", ("sql", "postgresql", "postgres", "pgsql"),
-    ("SELECT", "WITH", "VALUES", "TABLE", "INSERT", "UPDATE", "DELETE", "DROP"),
+    ("SELECT", "WITH", "VALUES", "TABLE", "INSERT", "UPDATE", "DELETE", "DROP"), ("--",),
 )  # fmt: skip
 CYPHER = Hints(
     "cypher", "Cypher", ("cypher", "neo4j"),
-    ("MATCH", "OPTIONAL", "WITH", "UNWIND", "CALL", "RETURN", "CREATE", "MERGE"),
+    ("MATCH", "OPTIONAL", "WITH", "UNWIND", "CALL", "RETURN", "CREATE", "MERGE"), ("//",),
 )  # fmt: skip
-TYPEQL = Hints("typeql", "TypeQL", ("typeql", "tql"), ("MATCH", "WITH", "FETCH", "INSERT"))
+TYPEQL = Hints(
+    "typeql", "TypeQL", ("typeql", "tql"), ("MATCH", "WITH", "FETCH", "INSERT"), ("#",),
+)  # fmt: skip
 
 Q = "SELECT name FROM users WHERE id = 7"
 MULTI = "SELECT u.name,\n       count(*) AS n\nFROM users u\n\nGROUP BY u.name\nORDER BY n DESC;"
 C = "MATCH (u:User)-[:PLACED]->(o:Order)\nRETURN u.name, count(o) AS n"
+TC = "match\n# Ada's own\n  $u isa user;\n\n# her name\n  $u has name $n;\nselect $n;"
 T = 'match\n  $u isa user, has name $n;\n  $n == "Ada";\nselect $n;'
 
 FIELD: list[tuple[str, Hints, str, str]] = [
@@ -157,6 +161,23 @@ FIELD: list[tuple[str, Hints, str, str]] = [
     ("typeql fence", TYPEQL, f"```typeql\n{T}\n```", T),
     ("typeql bare", TYPEQL, T, T),
     ("typeql bare, explained", TYPEQL, f"{T}\n\nThis selects the names.", T),
+    ("typeql bare, comment first", TYPEQL, f"# the names\n{T}", f"# the names\n{T}"),
+    ("typeql bare, comments inside", TYPEQL, TC, TC),
+    ("typeql bare, comments inside, talk around", TYPEQL,
+     f"Here you are:\n\n{TC}\n\nThis selects the user's names, as Ada's query should.", TC),
+    ("typeql bare, heading after", TYPEQL, f"{T}\n\n# Explanation\nIt selects the names.", T),
+    ("typeql bare, lower-case heading after", TYPEQL, f"{T}\n\n# why\nthis is what you want.", T),
+    ("typeql bare, second heading after", TYPEQL, f"{T}\n## Notes\n$u is the user", T),
+    ("typeql bare, another query after", TYPEQL, f"{T}\n\n# Without the name\n{TC}", T),
+    ("heading after SQL is no comment", SQL, f"{Q};\n# Another\nSELECT 1", Q + ";"),
+    ("cypher, dashes are no comment", CYPHER,
+     "MATCH (a)\nWHERE EXISTS { (a)--(b) }\nRETURN a\n\nThis works: a) it reads, b) it returns.",
+     "MATCH (a)\nWHERE EXISTS { (a)--(b) }\nRETURN a"),
+    ("a quote in a block comment", SQL,
+     "SELECT 1 /* the user's */\nFROM t\n\nThis is the user's.",
+     "SELECT 1 /* the user's */\nFROM t"),
+    ("a cast that looks like a label", SQL, "SELECT\nresult::int\nFROM t",
+     "SELECT\nresult::int\nFROM t"),
     ("typeql inside a sentence block", TYPEQL, f"Here it is:\n\n{T}\n\n* `$u` is the user", T),
     ("byte-order mark", SQL, f"\ufeff{Q}", Q),
 ]  # fmt: skip

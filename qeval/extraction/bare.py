@@ -2,14 +2,15 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from qeval.languages.base import Language
 
-# A line of dashes is a ruler and "# Query" a heading; both are no comments outside a code block.
-_COMMENT = re.compile(
-    r"(?:\s+|--(?!-*[ \t]*\r?$)[^\n]*(?:\n|\Z)|//[^\n]*(?:\n|\Z)|/\*.*?\*/)+",
-    re.DOTALL | re.MULTILINE,
-)
+# Outside a code block a line of dashes is a ruler, and "# Query" a heading but in languages whose
+# comments begin so; "## Query" is a heading everywhere.
+_BLANK = r"\s+|--(?!-*[ \t]*\r?$)[^\n]*(?:\n|\Z)|//[^\n]*(?:\n|\Z)|/\*.*?\*/"
+_COMMENT = re.compile(rf"(?:{_BLANK})+", re.DOTALL | re.MULTILINE)
+_COMMENT_OR_HASH = re.compile(rf"(?:{_BLANK}|#(?!#)[^\n]*(?:\n|\Z))+", re.DOTALL | re.MULTILINE)
 _HASHES = re.compile(r"(?:\s*#[^\n]*(?:\n|\Z))+")
 _LABEL = re.compile(r"[^\n`]{0,80}?[:：][*_\s]*")
 _CODE = re.compile(r"[*(){}\[\]$=<>;]|\bfrom\b", re.IGNORECASE)
@@ -17,7 +18,7 @@ _STOP = re.compile(
     r"^(?:[ \t]*(?:`{3,}|~{3,}|<\|\w+\|>|</s>|\[/?INST\]|\*\*\w|-{3,}[ \t]*\r?$)"
     r"|#{1,6} \w(?=.*[^;,]\r?$)"
     r"|(?:question|q|user|human|assistant|explanation|note|output|result|answer|问题|解释|说明)"
-    r"\s*\d*\s*[:：])",
+    r"\s*\d*\s*[:：](?!:))",
     re.IGNORECASE | re.MULTILINE,
 )
 _BULLET = re.compile(r"(?:[-*+•]|\d+[.)]) +\S")
@@ -41,15 +42,22 @@ class Piece:
 def starts_like_query(text: str, language: Language) -> bool:
     """Whether the first word after comments and brackets is one of the language's keywords."""
     hashes = _HASHES.match(text)
-    position = _skip_comments(text, hashes.end() if hashes else 0)
+    position = _skip_comments(text, hashes.end() if hashes else 0, language)
     return _keyword_at(text, position, language) is not None
 
 
-def _skip_comments(text: str, position: int) -> int:
-    found = _COMMENT.match(text, position)
+def _comments(language: Language) -> tuple[str, ...]:
+    """What begins a comment that ends with its line."""
+    marks: tuple[str, ...] = getattr(language, "comments", ("--", "//"))
+    return marks
+
+
+def _skip_comments(text: str, position: int, language: Language) -> int:
+    blank = _COMMENT_OR_HASH if "#" in _comments(language) else _COMMENT
+    found = blank.match(text, position)
     position = found.end() if found else position
     while position < len(text) and text[position] == "(":
-        found = _COMMENT.match(text, position + 1)
+        found = blank.match(text, position + 1)
         position = found.end() if found else position + 1
     return position
 
@@ -92,7 +100,7 @@ def _is_query(answer: str, begin: int, language: Language, *, fresh: bool) -> bo
     English sentences start with "Select", "With", "Match" too: a capitalised word is a query only
     where the rest of the line looks like code; a lower-case one only at a fresh start besides.
     """
-    at = _skip_comments(answer, begin)
+    at = _skip_comments(answer, begin, language)
     word = _keyword_at(answer, at, language)
     if word is None:
         return False
@@ -110,11 +118,12 @@ def query_end(answer: str, start: int, language: Language) -> int:
 
     Nothing inside quotes or brackets is a sign of prose.
     """
-    inside = _Nesting(answer, start)
+    inside = _Nesting(answer, start, language)
     end = len(answer)
-    stop = next((m for m in _STOP.finditer(answer, start + 1) if not inside(m.start())), None)
-    if stop:
-        end = stop.start()
+    stops = (m.start() for m in _STOP.finditer(answer, start + 1))
+    stop = next((p for p in stops if not inside(p) and not _is_comment(answer, p, language)), None)
+    if stop is not None:
+        end = stop
     inline = next(
         (m for m in _AFTER_SEMICOLON.finditer(answer, start, end) if not inside(m.start())), None
     )
@@ -137,6 +146,19 @@ def query_end(answer: str, start: int, language: Language) -> int:
     return end
 
 
+def _is_comment(answer: str, position: int, language: Language) -> bool:
+    """Whether `# …` here is a comment of the query: code goes on behind it, not prose.
+
+    After a blank line it is a heading as well where a new query begins below it.
+    """
+    if "#" not in _comments(language) or not re.match(r"#(?!#)", answer[position : position + 2]):
+        return False
+    lines = (line.strip() for line in answer[position:].splitlines())
+    after = next((line for line in lines if line and not line.startswith("#")), "")
+    apart = re.search(r"\n[ \t]*\r?\n\Z", answer[:position])
+    return not _is_prose(after, language) and not (apart and _keyword_at(after, 0, language))
+
+
 def _is_prose(line: str, language: Language) -> bool:
     if line.startswith(("--", "//", "/*")):
         return False
@@ -149,15 +171,10 @@ def _is_prose(line: str, language: Language) -> bool:
 class _Nesting:
     """Which offsets lie inside a string, a comment or brackets that opened after `start`."""
 
-    _TOKEN = re.compile(
-        r"--[^\n]*|//[^\n]*|'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.)*\"|`[^`\n]*`|[(\[{]|[)\]}]",
-        re.DOTALL,
-    )
-
-    def __init__(self, answer: str, start: int) -> None:
+    def __init__(self, answer: str, start: int, language: Language) -> None:
         self._spans: list[tuple[int, int]] = []
         opened: list[int] = []
-        for token in self._TOKEN.finditer(answer, start):
+        for token in _tokens(_comments(language)).finditer(answer, start):
             if token[0] in "([{":
                 opened.append(token.start())
             elif token[0] not in ")]}":
@@ -167,6 +184,14 @@ class _Nesting:
 
     def __call__(self, position: int) -> bool:
         return any(begin < position < end for begin, end in self._spans)
+
+
+@lru_cache
+def _tokens(comments: tuple[str, ...]) -> re.Pattern[str]:
+    """Brackets, and what hides them: comments and strings."""
+    lines = "|".join(rf"{re.escape(mark)}[^\n]*" for mark in comments)
+    strings = r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.)*\"|`[^`\n]*`"
+    return re.compile(rf"{lines}|/\*.*?\*/|{strings}|[(\[{{]|[)\]}}]", re.DOTALL)
 
 
 def find_inline(answer: str, language: Language) -> Piece | None:

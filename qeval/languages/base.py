@@ -8,7 +8,8 @@ class Language(Protocol):
     """Built by Hydra from `conf/language/<name>.yaml`.
 
     A language may also have `volatile`, a compiled pattern that finds whatever makes a query give
-    other rows when it is run again (clocks, chance); without it no two cells share a run.
+    other rows when it is run again (clocks, chance); without it no two cells share a run. And
+    `comments`, a tuple of what begins a comment that ends with its line, `--` and `//` without it.
     """
 
     name: str  # "sql": the key in cases and journals

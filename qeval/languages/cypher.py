@@ -110,6 +110,7 @@ class Token:
 class Cypher:
     """Neo4j's Cypher 5. Built from `conf/language/cypher.yaml`."""
 
+    comments = ("//",)
     # Clocks, chance, internal ids, and escapes that may spell any of them.
     volatile = re.compile(
         r"\brand\b|random|\btimestamp\b|\.\s*(?:transaction|statement|realtime)\b"

@@ -17,6 +17,7 @@ _TOO_COMPLEX = "54001"  # PostgreSQL's statement_too_complex
 class Sql:
     """PostgreSQL's dialect. Built from `conf/language/sql.yaml`."""
 
+    comments = ("--",)
     # Clocks, chance, sessions and places of rows; a word that only looks so costs a run.
     volatile = re.compile(
         r"random|\bnow\b|today|tomorrow|yesterday|current_|local_?time|_timestamp\b|timeofday|uuid"

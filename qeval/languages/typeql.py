@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 class Typeql:
     """TypeQL 3 of TypeDB 3.12. Built from `conf/language/typeql.yaml`."""
 
+    comments = ("#",)
     # TypeQL has neither clock nor chance; internal ids come with the loading.
     volatile = re.compile(r"\biid\b")
 

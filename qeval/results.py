@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from qeval.errors import IncompleteError
 from qeval.exit_codes import ExitCode
+from qeval.journal import read_journal
 from qeval.judge.cards import Trust, trust_of
 from qeval.models.labels import model_label
 from qeval.record import Record
-from qeval.review.standing import read_reviewed
+from qeval.review.decisions import read, standing
+from qeval.review.standing import read_reviewed, reviewed
 from qeval.scoring.metrics import UNCALIBRATED, CellMetrics, cell_metrics
 from qeval.scoring.verdict import Verdict
 
@@ -39,6 +41,7 @@ class CellResult:
     done: int
     errors: int  # infra_error and gold_error records
     unjudged: int = 0  # records whose judge could not be asked
+    reviews: int = 0  # decisions of reviewers that the metrics know of
     trust: Trust | None = None  # what the judge's word is worth; None without a judge
     missed: tuple[str, ...] = ()  # thresholds that were asked for and missed
 
@@ -91,7 +94,9 @@ class SweepResult:
 
 def close_cell(folder: Path, cell: "Cell") -> CellResult:
     """Compute a cell's metrics from its journal. Raises `InputError` for a damaged journal."""
-    header, records = read_reviewed(folder)
+    decisions = read(folder.parent)
+    header, records = read_journal(folder)
+    records = reviewed(records, standing(decisions))
     wanted = {(case.id, repeat) for case in cell.cases for repeat in range(cell.repeats)}
     records = [record for record in records if (record.case_id, record.repeat) in wanted]
     trust = _trust(folder, cell)
@@ -113,6 +118,7 @@ def close_cell(folder: Path, cell: "Cell") -> CellResult:
         done=len(records),
         errors=errors,
         unjudged=sum(r.judgement is not None and r.judgement.failed for r in records),
+        reviews=len(decisions),
         trust=trust,
         missed=tuple(_missed(cell, metrics)),
     )
@@ -135,11 +141,22 @@ def write_summary(result: CellResult) -> None:
         "engine": result.header["engine"],
         "complete": not (result.records_missing or result.errors or result.unjudged),
         "cases": {"total": result.total, "recorded": result.done, "errors": result.errors},
+        "reviews": result.reviews,
         "metrics": result.metrics.to_json(),
         **({} if result.trust is None else {"judge": result.trust.to_json()}),
     }
     _replace(result.folder / SUMMARY, json.dumps(summary, ensure_ascii=False, indent=1) + "\n")
     _replace(result.folder / "config.yaml", _yaml(result.header["config"]))
+
+
+def summed_reviews(folder: Path) -> int | None:
+    """How many decisions a cell's summary knows of; None where the cell has no summary."""
+    try:
+        return int(json.loads((folder / SUMMARY).read_bytes()).get("reviews", 0))
+    except FileNotFoundError:
+        return None
+    except ValueError:  # damaged: due to be written again
+        return 0
 
 
 def _missed(cell: "Cell", metrics: CellMetrics) -> list[str]:

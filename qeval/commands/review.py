@@ -141,26 +141,24 @@ def _interrupt(_number: int, _frame: object) -> None:
 def _take_effect(home: Path, folders: Sequence[Path], overrides: Sequence[str]) -> None:
     """Compute the cells that decisions are about again, and log them.
 
-    A cell is due when its summary is older than the last decision, whoever made it: a review that
-    was killed has its effect with the next one. A cell that can't be built again (its suite is
-    gone) is told and keeps its numbers; raises `InputError` for it when the others are done.
+    A cell is due when there are decisions that its summary does not know of, whoever made them: a
+    review that was killed, or held while a sweep closed the cell, has its effect with the next one.
+    A cell that can't be built again (its suite is gone) is told and keeps its numbers; raises
+    `InputError` for it when the others are done.
     """
     from qeval.commands.track import track
     from qeval.configuration import compose
     from qeval.journal import read_journal
     from qeval.recorded import recorded_cell
-    from qeval.results import SUMMARY, close_cell, write_summary
-    from qeval.review.decisions import REVIEWS, read
+    from qeval.results import close_cell, summed_reviews, write_summary
+    from qeval.review.decisions import read
     from qeval.review.standing import item_of
 
-    items = {decision.item for decision in read(home)}
-    if not items:
-        return
-    last = (home / REVIEWS).stat().st_mtime_ns
+    decisions = read(home)
+    items = {decision.item for decision in decisions}
     changed, left = [], []
     for folder in folders:
-        summary = folder / SUMMARY
-        if not summary.is_file() or summary.stat().st_mtime_ns > last:
+        if summed_reviews(folder) in (None, len(decisions)):
             continue
         if not items.isdisjoint(item_of(record) for record in read_journal(folder)[1]):
             try:

@@ -13,14 +13,20 @@ from typing import Any
 
 import pytest
 
+from qeval.recorded import recorded_cell
+from qeval.results import close_cell, write_summary
+from qeval.review.evidence import Laboratory
+from qeval.review.items import collect
+from qeval.review.session import Session
 from qeval.suites import load_suite
 from qeval.suites.starter import write_starter
 from tests.conftest import Run, command
 
 
-@pytest.fixture
-def swept(tmp_path: Path, qeval: Run) -> Path:
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cell of 40 cases: all right but three, of which one is refuted by a variant only."""
+    folder = tmp_path_factory.mktemp("sweep")
     rows = []
     for case in load_suite("ecommerce").cases:
         if case.difficulty == "easy":
@@ -30,10 +36,16 @@ def swept(tmp_path: Path, qeval: Run) -> Path:
             elif case.id in ("ec-e03", "ec-e04"):
                 query = query.replace("placed_at >=", "placed_at >")
             rows.append(json.dumps({"case_id": case.id, "query": query}))
-    (tmp_path / "p.jsonl").write_text("\n".join(rows), encoding="utf-8")
-    done = qeval("model=replay", "model.file=p.jsonl", "difficulty=easy", "tracking=none")
-    assert done.returncode == 0, done.stderr
-    return tmp_path
+    (folder / "p.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    words = ("model=replay", "model.file=p.jsonl", "difficulty=easy", "tracking=none")
+    subprocess.run(command(*words), cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture
+def swept(sweep: Path, tmp_path: Path) -> Path:
+    """A copy of it, to be reviewed."""
+    return shutil.copytree(sweep, tmp_path, dirs_exist_ok=True)
 
 
 def summary(folder: Path) -> dict[str, Any]:
@@ -103,6 +115,21 @@ def test_the_page_shows_fresh_results_and_survives_a_kill(swept: Path, qeval: Ru
     again = qeval("review", "--export", "q.csv", "tracking=none")
     assert "metrics of 1 cell computed again" in again.stdout
     assert summary(swept)["verdicts"]["equivalent"] == 1
+
+
+def test_a_decision_made_while_a_cell_was_being_closed_counts(swept: Path, qeval: Run) -> None:
+    (folder,) = swept.glob("runs/*/")
+    closing = close_cell(folder, recorded_cell(folder)[0])
+    wrong = next(item for item in collect([folder]) if item.verdict == "wrong_result")
+    Session(folder.parent, [wrong], Laboratory()).decide(wrong.key, "equivalent", "ann")
+    write_summary(closing)
+    assert summary(swept)["verdicts"]["equivalent"] == 0
+    again = ("review", "--export", "q.csv", "tracking=none")
+
+    assert "metrics of 1 cell computed again" in qeval(*again).stdout
+
+    assert summary(swept)["verdicts"]["equivalent"] == 1
+    assert "computed again" not in qeval(*again).stdout
 
 
 @pytest.mark.parametrize(("words", "message"), [

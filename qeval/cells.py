@@ -207,11 +207,14 @@ def cell_key(cell: Cell, engine: EngineInfo) -> str:
     """A hash (16 hex digits) of everything that can change the cell's records.
 
     Left out on purpose: `repeats` (more repeats extend a cell), weights and thresholds (derived),
-    what the suite holds for other languages, and where and how fast things run.
+    what the suite holds for languages that no prompt shows, and where and how fast things run.
     """
     from qeval import __version__
 
     language = cell.language.name
+    entries = (*cell.cases, *cell.suite.examples)
+    source = getattr(cell.strategy, "source_language", None)
+    scoped = getattr(cell.strategy, "schema", None) == "oracle"
     facts = {
         "qeval": __version__,
         "model": cell.model.identity(),
@@ -222,9 +225,11 @@ def cell_key(cell: Cell, engine: EngineInfo) -> str:
             [case.id, dict(case.question), case.gold[language], case.answer] for case in cell.cases
         ],
         "examples": [
-            [example.id, dict(example.question), example.gold.get(language)]
+            [example.id, dict(example.question), example.gold.get(language), example.tags]
             for example in cell.suite.examples
         ],
+        **({"sources": [entry.gold.get(source) for entry in entries]} if source else {}),
+        **({"scopes": [case.scope.get(language) for case in cell.cases]} if scoped else {}),
         "prompt_schema": cell.suite.schema_text.get(language),
         "glossary": cell.suite.glossary,
         "reference_date": cell.suite.reference_date,

@@ -1,13 +1,15 @@
 """Every strategy and factor renders for every case, shows what it says, and gives nothing away."""
 
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from qeval.cells import Cell, build_cell, compose
+from qeval.cells import Cell, build_cell, cell_key, compose
 from qeval.configuration import options
+from qeval.engines.base import EngineInfo
 from qeval.errors import InputError
 from qeval.prompts.base import Trial
 from qeval.prompts.schema import document
@@ -177,3 +179,34 @@ def test_a_strategy_is_one_template_and_one_yaml(tmp_path: Path) -> None:
     prompt = made.strategy.render(made.cases[0], made.suite, made.language)
     assert "Please." in prompt.messages[0].content
     assert prompt.schema == "linked"
+
+
+def _key(made: Cell) -> str:
+    return cell_key(made, EngineInfo("postgres", "18", "embedded"))
+
+
+def _with_case(made: Cell, **changes: object) -> Cell:
+    """The cell with another first case."""
+    first, *others = made.cases
+    return replace(made, cases=(replace(first, **changes), *others))  # type: ignore[arg-type]
+
+
+def test_another_source_to_translate_from_is_another_cell() -> None:
+    made = cell("cypher", "translate", "source_language=sql")
+    gold = made.cases[0].gold
+    assert _key(_with_case(made, gold={**gold, "sql": "SELECT 1"})) != _key(made)
+    assert _key(_with_case(made, gold={**gold, "typeql": "match $u isa user;"})) == _key(made)
+
+
+def test_another_scope_is_another_cell_where_prompts_show_the_scope() -> None:
+    made = cell("sql", "schema_zero_shot", "schema=oracle")
+    assert _key(_with_case(made, scope={"sql": ("orders",)})) != _key(made)
+    shown = cell("sql", "schema_zero_shot")
+    assert _key(_with_case(shown, scope={"sql": ("orders",)})) == _key(shown)
+
+
+def test_other_tags_of_examples_are_another_cell() -> None:
+    made = cell("sql", "cot", "shots=2")
+    first, *others = made.suite.examples
+    bank = (replace(first, tags=("other",)), *others)
+    assert _key(replace(made, suite=replace(made.suite, examples=bank))) != _key(made)

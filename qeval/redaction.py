@@ -5,7 +5,7 @@ from typing import Any
 
 _SECRET = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
 _NOT_SECRET = re.compile(r"_env$|^max_|tokens$|_tokens")
-_URI_PASSWORD = re.compile(r"(?<=://)([^/@:\s]*):[^/@\s]+@")
+_URI_PASSWORD = re.compile(r"(?<=://)([^/@:\s]*):[^/\s]+@")  # up to the last @ before a slash
 BLANK = "***"
 
 

@@ -67,7 +67,7 @@ def locate(uri: str | None, directory: str | Path) -> Location:
 
 def without_password(uri: str) -> str:
     """The URI as it may be shown: user and password blanked."""
-    return re.sub(r"(?<=://)[^/@\s]+@", "***@", uri)
+    return re.sub(r"(?<=://)[^/\s]+@", "***@", uri)
 
 
 def open_store(location: Location) -> "MlflowClient":

@@ -193,6 +193,7 @@ def test_wrong_tracking_uri_is_explained(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"expected sqlite:///file\.db, http"):
         locate("mlruns.db", tmp_path)
     assert without_password(f"http://me:{SECRET}@host/x") == "http://***@host/x"
+    assert without_password(f"http://me:{SECRET}@2@host/x@y") == "http://***@host/x@y"
 
 
 @pytest.mark.parametrize("words", [["nowhere"], ["."], ["tracking=none"]])

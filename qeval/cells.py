@@ -212,8 +212,9 @@ def cell_key(cell: Cell, engine: EngineInfo) -> str:
     from qeval import __version__
 
     language = cell.language.name
-    entries = (*cell.cases, *cell.suite.examples)
-    source = getattr(cell.strategy, "source_language", None)
+    source = getattr(cell.strategy, "source_language", None) or ""
+    golds = [case.gold.get(source) for case in cell.cases]
+    golds += [example.gold.get(source) for example in cell.suite.examples]
     scoped = getattr(cell.strategy, "schema", None) == "oracle"
     facts = {
         "qeval": __version__,
@@ -228,7 +229,7 @@ def cell_key(cell: Cell, engine: EngineInfo) -> str:
             [example.id, dict(example.question), example.gold.get(language), example.tags]
             for example in cell.suite.examples
         ],
-        **({"sources": [entry.gold.get(source) for entry in entries]} if source else {}),
+        **({"sources": golds} if source else {}),
         **({"scopes": [case.scope.get(language) for case in cell.cases]} if scoped else {}),
         "prompt_schema": cell.suite.schema_text.get(language),
         "glossary": cell.suite.glossary,

@@ -5,6 +5,7 @@ import csv
 import hashlib
 import io
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,9 +46,13 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """All rows of a file by case, language and repeat (None: any), and the file's digest."""
+    """All rows of a file by case, language and repeat (None: any), and the file's digest.
+
+    `encoding` is what it was read as; what its own byte-order mark says counts as utf-8.
+    """
 
     sha256: str
+    encoding: str
     rows: Mapping[Key, Prediction] = field(repr=False)
 
     def find(self, case_id: str, language: str, repeat: int) -> Prediction | None:
@@ -85,7 +90,8 @@ def read_predictions(path: Path, encoding: str = "utf-8") -> Predictions:
         digest.update(head)
         for block in iter(lambda: file.read(1 << 20), b""):
             digest.update(block)
-    marked = next((name for mark, name in _BOMS if head.startswith(mark)), encoding)
+    mark = next((name for mark, name in _BOMS if head.startswith(mark)), None)
+    marked = mark or encoding
     rows: dict[Key, Prediction] = {}
     try:
         with path.open(encoding=marked, newline="") as text:
@@ -106,7 +112,7 @@ def read_predictions(path: Path, encoding: str = "utf-8") -> Predictions:
         raise InputError(f"model.encoding={encoding!r} is not an encoding known here") from None
     if not rows:
         raise InputError(f"{path}: the file has no predictions")
-    return Predictions(digest.hexdigest(), rows)
+    return Predictions(digest.hexdigest(), "utf-8" if mark else codecs.lookup(encoding).name, rows)
 
 
 def _values(path: Path, text: io.TextIOBase) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -121,12 +127,14 @@ def _values(path: Path, text: io.TextIOBase) -> Iterator[tuple[int, Mapping[str,
 
 
 def _json(path: Path, text: io.TextIOBase) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    first = True
     for number, line in enumerate(text, start=1):
         if not line.strip():
             continue
-        if number == 1 and line.lstrip().startswith("["):
+        if first and line.lstrip().startswith("["):
             yield from enumerate(_array(path, line + text.read()), start=1)
             return
+        first = False
         try:
             values = json.loads(line)
         except json.JSONDecodeError as error:
@@ -192,7 +200,7 @@ def _row(path: Path, line: int, values: Mapping[str, Any]) -> tuple[Key, Predict
     text = "" if column is None or values[column] is None else values[column]
     if not isinstance(text, str):
         raise InputError(f"{where}: {column} must be text, not {type(text).__name__}")
-    language = values.get("language")
+    language = values.get("language") or None
     repeat = _number(where, "repeat", values.get("repeat"), int)
     row = Prediction(
         text=text,
@@ -209,12 +217,16 @@ def _row(path: Path, line: int, values: Mapping[str, Any]) -> tuple[Key, Predict
 
 
 def _number(where: str, name: str, value: Any, kind: type[_N]) -> _N | None:
-    if value is None:
+    if value in (None, ""):
         return None
     try:
-        return kind(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{where}: {name} must be a number, found {value!r}") from None
+        number = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number) or number < 0 or (kind is int and number % 1):
+        whole = "whole and " if kind is int else ""
+        raise InputError(f"{where}: {name} must be a number, {whole}not below 0, found {value!r}")
+    return kind(number)
 
 
 def _named(key: Key) -> str:

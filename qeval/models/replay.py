@@ -53,8 +53,13 @@ class ReplayModel:
         return read_predictions(self._path, self.encoding)
 
     def identity(self) -> dict[str, object]:
-        """The file's content, not its place: a moved file is the same model."""
-        return {"adapter": "replay", "sha256": self._rows.sha256, "missing": self.missing}
+        """The file's content and how it is read, not its place: a moved file is the same model."""
+        return {
+            "adapter": "replay",
+            "sha256": self._rows.sha256,
+            "missing": self.missing,
+            **({} if self._rows.encoding == "utf-8" else {"encoding": self._rows.encoding}),
+        }
 
     def preflight(self) -> None:
         """Read the whole file. Raises `InputError` with file and line of what is wrong in it."""

@@ -105,6 +105,14 @@ def test_two_rows_for_one_request_are_refused_with_their_lines(tmp_path: Path) -
         ("p.csv", "case_id,text\na,q\n", r"p\.csv:1: no column query, raw or answer"),
         ("p.csv", "case,query\na,q,r\n", r"p\.csv:2: more fields than the header's 2"),
         ("p.csv", "case_id,query,repeat\na,q,x\n", r"p\.csv:2: repeat must be a number"),
+        ("p.csv", "case_id,query,cost_usd\na,q,nan\n", r"p\.csv:2: cost_usd must be a number"),
+        ("p.csv", "case_id,query,seconds\na,q,-1\n", r"p\.csv:2: seconds must be .* below 0"),
+        (
+            "p.jsonl",
+            '{"id": "a", "query": "q", "repeat": 0.5}\n',
+            r"repeat must be a number, whole",
+        ),
+        ("p.jsonl", '{"id": "a", "query": "q", "repeat": true}\n', r"repeat must be a number"),
         ("p.txt", "a q\n", r"expected a file named \.jsonl"),
     ],
 )
@@ -147,6 +155,23 @@ def test_the_content_is_the_identity_and_not_the_place(tmp_path: Path) -> None:
     other = written(tmp_path / "c.jsonl", {"case_id": "a", "query": "r"})
     assert replay(one).identity() == replay(same).identity()
     assert replay(one).identity() != replay(other).identity()
+
+
+def test_read_as_another_encoding_it_is_another_model(tmp_path: Path) -> None:
+    file = tmp_path / "p.csv"
+    file.write_text("case_id,query\neasy-01,SELECT 'é'\n", encoding="utf-8")
+    wrong, right = replay(file, "encoding=latin-1"), replay(file)
+    assert wrong.generate(request()).text != right.generate(request()).text
+    assert wrong.identity() != right.identity()
+    assert replay(file, "encoding=UTF8").identity() == right.identity()
+
+
+def test_numbers_and_empty_fields_are_read_as_programs_write_them(tmp_path: Path) -> None:
+    row = {"case_id": "easy-01", "query": "q", "language": "", "repeat": "", "cost_usd": "0.5"}
+    file = tmp_path / "p.json"
+    file.write_text("\n" + json.dumps([{**row, "prompt_tokens": 12.0}]), encoding="utf-8")
+    usage = replay(file).generate(request()).usage
+    assert (usage.prompt_tokens, usage.completion_tokens, usage.cost_usd) == (12, None, 0.5)
 
 
 def test_a_thousand_long_predictions_are_read_whole(tmp_path: Path) -> None:

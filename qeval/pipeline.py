@@ -226,8 +226,8 @@ def _pointing(cell: Cell, record: Record, bench: Bench) -> Record:
     instance = bench.instance(cell, telling.instance)
     if not (instance.tabular and side_by_side(bench.engine)):
         return record
-    key = counterexample_key(record.case_id, record.gold, record.query, instance.key)
-    return _with(record, counterexample=key)
+    facts = (record.case_id, record.gold, record.query, instance.key, cell.policy)
+    return _with(record, counterexample=counterexample_key(*facts))
 
 
 _NEVER_SENT = (Verdict.UNSAFE, Verdict.SYNTAX_ERROR, Verdict.SCHEMA_ERROR)

@@ -13,6 +13,7 @@ from qeval.data.model import Dataset
 from qeval.errors import IncompleteError, InputError
 from qeval.journal import AppendFile, read_lines
 from qeval.record import InstanceOutcome, Record
+from qeval.scoring.spec import Policy
 from qeval.scoring.verdict import Verdict
 
 COUNTEREXAMPLES = "counterexamples.jsonl"
@@ -75,9 +76,12 @@ class Counterexample:
         return "\n".join(lines)
 
 
-def counterexample_key(case_id: str, gold: str, query: str, instance_key: str) -> str:
+def counterexample_key(
+    case_id: str, gold: str, query: str, instance_key: str, policy: Policy
+) -> str:
     """The content that decides a counterexample: 16 hex digits."""
-    text = json.dumps([case_id, gold, query, instance_key], ensure_ascii=False)
+    facts = [case_id, gold, query, instance_key, asdict(policy)]
+    text = json.dumps(facts, ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

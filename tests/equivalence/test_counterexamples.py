@@ -206,6 +206,29 @@ def test_which_are_sought_is_a_setting(tmp_path: Path) -> None:
         build_cell(compose(["scoring.counterexamples=refute"]))
 
 
+def test_cells_that_compare_differently_share_none(tmp_path: Path) -> None:
+    """The tiers differ only where case counts; where it does not, later members are too many."""
+    late = "SELECT user_id, upper(tier), since FROM premium_users WHERE since >= '2025-01-01'"
+    (tmp_path / "late.jsonl").write_text(json.dumps({"case_id": "ec-e22", "query": late}), "utf-8")
+    done = qeval.run(
+        [
+            "lang=sql",
+            "model=replay",
+            f"model.file={tmp_path / 'late.jsonl'}",
+            "difficulty.ids=[ec-e22]",
+            "scoring.ignore_case=false,true",
+            "scoring.counterexamples=all",
+            "tracking=none",
+            f"runs_dir={tmp_path / 'runs'}",
+        ]
+    )
+    strict, relaxed = (found_in(cell) for cell in done.cells)
+    assert strict.key != relaxed.key
+    assert (strict.kind, relaxed.kind) == tuple(cell.records[0].kind for cell in done.cells)
+    (row,) = relaxed.tables["premium_users"]["rows"]
+    assert row[relaxed.tables["premium_users"]["columns"].index("since")] > "2025-03-31"
+
+
 def test_without_variants_nothing_is_robust_and_nothing_refuted(tmp_path: Path) -> None:
     cell = run(tmp_path, "sql", "scoring.variants=0")
     assert {str(record.verdict) for record in cell.records} == {"correct", "wrong_result"}

@@ -193,7 +193,8 @@ class Laboratory:
         gold = bench.engine.execute(item.record.gold, instance, cell.limits)
         other = bench.engine.execute(query, instance, cell.limits)
         sides = side_by_side(gold.table, other.table, case.answer, cell.policy)
-        note = "the result was cut by a limit" if other.truncated else ""
+        cut = gold.truncated or other.truncated
+        note = "a result was cut by a limit" if cut else ""
         return Evidence(outcome.instance, outcome.message, *sides, note)
 
     def _cell(self, folder: Path) -> "Cell":

@@ -119,13 +119,13 @@ def _rows(session: Session, path: Path, reviewer: str) -> Iterator[tuple[str, st
             continue
         if choice not in CHOICES:
             raise InputError(f"{where}: choice {choice!r} is not one of {', '.join(CHOICES)}")
-        key = (row["item"] or "").strip().removeprefix("'")
+        key = _bare(row["item"]).strip()
         try:
             session.item(key)
-            who = checked_name(row.get("reviewer") or reviewer)
+            who = checked_name(_bare(row.get("reviewer")) or reviewer)
         except InputError as error:
             raise InputError(f"{where}: {error}") from None
-        yield key, choice, who, checked_reason((row.get("reason") or "").removeprefix("'"))
+        yield key, choice, who, checked_reason(_bare(row.get("reason")))
 
 
 def _delimiter(text: str) -> str:
@@ -136,3 +136,7 @@ def _delimiter(text: str) -> str:
 
 def _guarded(cell: str) -> str:
     return f"'{cell}" if cell.startswith(_GUARDED) else cell
+
+
+def _bare(cell: str | None) -> str:
+    return (cell or "").removeprefix("'")

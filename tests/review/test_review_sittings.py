@@ -356,6 +356,14 @@ def test_csv_that_comes_back_unchanged_decides_nothing(
     assert read(tmp_path) == [decided]
 
 
+@pytest.mark.parametrize("reviewer", ["-ann-", "@bob", "'t Hooft", "=1+1"])
+def test_csv_keeps_the_names_of_reviewers(session: Session, tmp_path: Path, reviewer: str) -> None:
+    session.decide(session.items[0].key, "different", reviewer)
+    exchange.write(session, tmp_path / "queue.csv", reviewer)
+
+    assert exchange.read(session, tmp_path / "queue.csv", "ann") == 0
+
+
 def test_csv_with_long_and_odd_queries_goes_out_and_comes_back(tmp_path: Path) -> None:
     odd = record(1, query="SELECT '\udc80' " + "x" * 200_000)
     sitting = Session(tmp_path, collect([cell(tmp_path / "a", odd)]), AsRecorded())

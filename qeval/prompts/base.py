@@ -36,7 +36,7 @@ class Prompt:
     def digest(self) -> str:
         """SHA-256 of the messages: the same prompt has the same digest on every machine."""
         text = json.dumps([[m.role, m.content] for m in self.messages], ensure_ascii=False)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,20 +75,21 @@ def _remember(content: bytes, rules: bytes, make: Callable[[], Any], *, fresh: b
         with suppress(OSError, ValueError):
             return json.loads(_remembered(digest).read_bytes())
     made = make()
+    text = json.dumps(made, ensure_ascii=False)
     with suppress(OSError):  # a cache that can't be written costs time, nothing else
-        _write(_remembered(digest), made)
-    return made
+        _write(_remembered(digest), text)
+    return json.loads(text)  # as it will be remembered: a key such as 2024 becomes a text
 
 
 def _remembered(digest: str) -> Path:
     return cache_dir("suites") / f"{digest}.json"
 
 
-def _write(path: Path, document: Any) -> None:
+def _write(path: Path, text: str) -> None:
     """Atomically, as two processes may do the same."""
     handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
-        json.dump(document, file, ensure_ascii=False)
+        file.write(text)
     Path(name).replace(path)
 
 

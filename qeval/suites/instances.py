@@ -92,7 +92,10 @@ class Instances:
         if "scripts" not in self.data:
             return None
         file = self._instance_folder(name) / self.data["scripts"][language]
-        return Script(str(file), _read(file).decode(errors="replace"))
+        try:
+            return Script(str(file), _read(file).decode("utf-8-sig"))
+        except UnicodeDecodeError as error:
+            raise InputError(f"{file}: expected UTF-8 text: {error}") from None
 
     def _existing(self, language: str, name: str) -> Existing | None:
         if "existing" not in self.data:

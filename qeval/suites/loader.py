@@ -103,7 +103,7 @@ def suite_folder(which: str | Path | Mapping[str, Any]) -> Path:
 
 def _text(file: Path, language: str, name: str) -> str:
     try:
-        return (file.parent / name).read_text(encoding="utf-8")
+        return (file.parent / name).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         line = line_of(file, ("languages", language))
         raise InputError(

@@ -133,6 +133,17 @@ def test_an_error_goes_back_with_the_answer() -> None:
     assert 'column "x" does not exist' in second.messages[-1].content
 
 
+def test_half_a_character_in_an_answer_can_go_back() -> None:
+    made = cell("sql", "self_repair")
+    first = made.strategy.render(made.cases[0], made.suite, made.language)
+    answers = ("SELECT '\ud83d'", "SELECT '\ud83e'")
+    asked = [
+        made.strategy.follow_up(first, answer, Trial("syntax_error", "no"), made.language)  # type: ignore[attr-defined]
+        for answer in answers
+    ]
+    assert asked[0].digest != asked[1].digest
+
+
 @pytest.mark.parametrize("with_question", [True, False])
 def test_translation_shows_the_source_and_the_question_only_if_asked(with_question: bool) -> None:  # noqa: FBT001
     made = cell("cypher", "translate", f"with_question={str(with_question).lower()}")

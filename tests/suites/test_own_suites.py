@@ -1,6 +1,7 @@
 """Suites of one's own: what `qeval init` writes, each way to bring data, and what is wrong told."""
 
 import shlex
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
@@ -9,18 +10,20 @@ from typing import Any
 
 import pytest
 
-from qeval.cells import Cell, build_cell, build_engine
+from qeval.cells import Cell, build_cell, build_engine, cell_key
 from qeval.commands import check
 from qeval.configuration import compose
 from qeval.data.csv import read_csv_dataset
-from qeval.engines.base import Engine, QueryError
+from qeval.engines.base import Engine, EngineInfo, QueryError
 from qeval.engines.neo4j.scripts import statements_of
 from qeval.engines.typeql.load import write_queries_of
 from qeval.errors import EngineUnavailableError, InputError
 from qeval.exit_codes import ExitCode
+from qeval.recorded import recorded_cell
 from qeval.suite import Suite
 from qeval.suites import load_suite, select_cases
 from qeval.suites.check import Bench, GateReport, GateSettings, check_suite
+from qeval.suites.documents import read_yaml
 from qeval.suites.starter import write_starter
 from tests.conftest import Run
 
@@ -108,6 +111,9 @@ def test_init_check_and_run_by_command(qeval: Run, tmp_path: Path) -> None:
     ran = qeval("suite.path=My-Suite", "model=gold", "tracking=none")
     assert ran.returncode == ExitCode.DONE, ran.stdout + ran.stderr
     assert "1.000" in ran.stdout
+    (folder,) = (tmp_path / "runs").glob("own-*")
+    found = recorded_cell(folder)[0].suite
+    assert found.content_hash == load_suite(tmp_path / "My-Suite").content_hash
     case = load_suite(tmp_path / "My-Suite").cases[0].id
     shown = qeval("prompt", case, "suite.path=My-Suite", "lang=typeql", "model=gold")
     assert "entity person" in shown.stdout
@@ -218,6 +224,22 @@ def test_a_suite_of_ones_own_is_named_in_results(starter: Starter) -> None:
     assert cell.config["suite"]["name"] == cell.composed["suite"]["name"] == "own"
 
 
+def test_where_a_suite_lies_is_kept_and_changes_no_key(
+    starter: Starter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = starter("csv", ("sql",))
+    shutil.copytree(folder, tmp_path / "moved")
+    monkeypatch.chdir(folder.parent)
+    asked = (folder.name, str(folder), str(tmp_path / "moved"))
+    cells = [build_cell(compose([f"suite.path={path}", "model=gold"])) for path in asked]
+    kept = [cell.config["suite"]["path"] for cell in cells]
+    assert kept == [str(folder), str(folder), str(tmp_path / "moved")]
+    assert len({cell_key(cell, EngineInfo("postgres", "1", "test")) for cell in cells}) == 1
+    for path in ("null", "flights"):
+        shipped = build_cell(compose(["suite=flights", f"suite.path={path}", "model=gold"]))
+        assert shipped.config["suite"] == {"name": "flights", "path": None}
+
+
 @pytest.mark.parametrize("parent", ["with space", "ümlaut", "a[b]=c,d", 'q"uote', "it's", "$HOME"])
 def test_init_says_commands_that_can_be_typed(qeval: Run, parent: str) -> None:
     made = qeval("init", f"{parent}/shop", "--languages", "sql")
@@ -274,6 +296,29 @@ def test_what_an_engine_refuses_is_told_by_file_and_line(
     with pytest.raises(InputError) as caught:
         engines[language].load(instance)
     assert f"{changed}:{line}: " in str(caught.value)
+
+
+def test_text_files_are_utf_8_with_a_mark_or_without(
+    starter: Starter, engines: Mapping[str, Engine]
+) -> None:
+    folder = starter("scripts", ("sql",))
+    for name in ("schema.sql", "base/load.sql"):
+        file = folder / name
+        file.write_text(file.read_text(encoding="utf-8"), encoding="utf-8-sig")
+    engines["sql"].load(load_suite(folder).instance("sql", "base"))
+    script = folder / "base" / "load.sql"
+    script.write_text("INSERT INTO teams VALUES (9, 'Zürich');", encoding="cp1252")
+    with pytest.raises(InputError, match=r"load\.sql: expected UTF-8 text"):
+        load_suite(folder).instance("sql", "base")
+
+
+def test_a_file_says_the_same_when_it_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QEVAL_CACHE", str(tmp_path / "cache"))
+    file = tmp_path / "glossary.yaml"
+    file.write_text("2024: [this year]\n", encoding="utf-8")
+    assert [read_yaml(file), read_yaml(file)] == [{"2024": ["this year"]}] * 2
 
 
 def test_statements_are_parted_at_semicolons_that_are_no_text() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -205,6 +206,54 @@ def test_files_are_split_at_their_marks() -> None:
     parts = (GOLDENS / "tiny.data.tql").read_text(encoding="utf-8")
     database.load(parts)
     assert len(database.query("match $x isa item;").rows) == 8
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (("1.0e308", "1.1e308"), {"sum": math.inf, "std": math.inf}),
+        (("1.0e200", "-1.0e200"), {"sum": 0.0, "std": math.inf}),
+        (("2.0 ^ 5000.0", "1.0"), {"sum": math.inf, "mean": math.inf, "median": math.inf}),
+    ],
+)
+def test_reducers_end_beyond_doubles_as_machines_do(
+    values: tuple[str, ...], expected: dict[str, float]
+) -> None:
+    branches = " or ".join(f"{{ let $x = {value}; }}" for value in values)
+    reducers = ", ".join(f"${name} = {name}($x)" for name in expected)
+    answer = Database().query(f"match {branches}; reduce {reducers};")
+    (row,) = answer.rows
+    found = {
+        name: cell.try_get_value() for name, cell in zip(answer.columns, row, strict=True) if cell
+    }
+    assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("match $a value integer; reduce $s = sum($a);", "INF7"),
+        ("match $a value integer; reduce $m = max($a);", "INF7"),
+        ("match $a value integer; sort $a;", "INF7"),
+        ("match person owns $a; $a value decimal; reduce $m = mean($a) groupby $a;", "INF7"),
+        (
+            "with fun f() -> integer: match $a value integer; return sum($a); match let $s = f();",
+            "INF7",
+        ),
+        ("match $p isa person; reduce $c = count, $d = count($c);", "REP19"),
+        ("match $p isa person; reduce $c = count, $c = count($p);", "REP48"),
+    ],
+)
+def test_reducers_and_sort_need_values_that_are_there(
+    database: Database, query: str, code: str
+) -> None:
+    assert refused(database.query, query) == code
+
+
+def test_types_and_things_can_be_counted(database: Database) -> None:
+    (row,) = database.query("match person owns $a; reduce $c = count($a);").rows
+    assert row[0] is not None
+    assert row[0].try_get_value() == 9
 
 
 def test_mutual_recursion_on_cycles() -> None:

@@ -15,7 +15,7 @@ from qeval.typeql.errors import TypeQLError
 from qeval.typeql.values import Date, DateTime, Duration, decimals, show
 from qeval.typeql.values.arithmetic import resolve
 from qeval.typeql.values.kinds import ValueType
-from qeval.typeql.values.reading import read_literal
+from qeval.typeql.values.reading import read_count, read_literal
 from qeval.typeql.values.regex import compile_regex
 from qeval.typeql.values.temporal import (
     MAX_YEAR,
@@ -110,12 +110,23 @@ def test_integer_faults(op: str, left: int, right: int, code: str) -> None:
         ("2024-10-27T02:30:00 Europe/Berlin", "datetime-tz", "LIT9"),
         ("2024-01-01T00:00:00 Mars/Base", "datetime-tz", "LIT7"),
         ("P524287Y", "duration", "LIT11"),
+        ("9" * 5000, "integer", "LIT1"),
+        ("-" + "9" * 5000, "integer", "LIT1"),
+        ("9" * 5000 + ".5dec", "decimal", "LIT1"),
+        ("+" + "9" * 5000 + "-01-01", "date", "LIT3"),
+        ("P" + "9" * 5000 + "Y", "duration", "LIT11"),
+        ("PT" + "9" * 5000 + "S", "duration", "LIT11"),
     ],
 )
 def test_literals_without_a_value(text: str, kind: str, code: str) -> None:
     with pytest.raises(TypeQLError) as caught:
         read_literal(kind, text)
     assert caught.value.code == code
+
+
+def test_leading_zeros_say_nothing() -> None:
+    assert read_literal("integer", "-" + "0" * 5000 + "7") == -7
+    assert read_count("0" * 5000 + "7") == 7
 
 
 @pytest.mark.parametrize(

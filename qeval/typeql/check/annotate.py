@@ -62,14 +62,14 @@ def annotate_stages(
             case p.Match():
                 _annotate_match(schema, registry, stage, known, abstract=abstract)
             case p.Sort():
-                _check_sort(schema, stage, known)
+                _check_sort(schema, registry, stage, known)
             case p.Select():
                 kept = set(stage.variables)
                 known.concepts = {v: t for v, t in known.concepts.items() if v in kept}
                 known.values = {v: t for v, t in known.values.items() if v in kept}
             case p.Reduce():
                 for target, reducer in stage.reductions:
-                    known.values[target] = reducer_type(schema, reducer, known)
+                    known.values[target] = reducer_type(schema, registry, reducer, known)
 
 
 def _annotate_match(
@@ -87,21 +87,21 @@ def _annotate_match(
     stage.block.value_types = {**known.values, **typing.known}
 
 
-def _check_sort(schema: Schema, sort: p.Sort, known: Known) -> None:
+def _check_sort(schema: Schema, registry: Registry, sort: p.Sort, known: Known) -> None:
     for var, _ in sort.keys:
         if var in known.values:
             continue
-        found = _value_types(schema, known, var)
+        found = _value_types(schema, registry, known, var)
         first = min(found)
         if not all(comparable(first, other) for other in found):
             types = ", ".join(sorted(found))
             raise Fault("QUA16", f"{var} cannot be sorted: it can be {types}", var.span)
 
 
-def _value_types(schema: Schema, known: Known, var: Var) -> set[ValueType]:
-    types = known.concepts.get(var, 0)
-    found = value_types_in(schema, types)
-    if found is None:
+def _value_types(schema: Schema, registry: Registry, known: Known, var: Var) -> set[ValueType]:
+    """The value types of the attributes that a variable can hold; never empty."""
+    found = value_types_in(schema, known.concepts.get(var, 0))
+    if found is None or registry.categories[var].is_type:
         with within("QUA1"):
             raise Fault("INF7", f"{var} has no value", var.span)
     if not found:
@@ -109,14 +109,14 @@ def _value_types(schema: Schema, known: Known, var: Var) -> set[ValueType]:
     return found
 
 
-def reducer_type(schema: Schema, reducer: p.Reducer, known: Known) -> ValueType:
+def reducer_type(schema: Schema, registry: Registry, reducer: p.Reducer, known: Known) -> ValueType:
     """Return the type a reducer yields; raises QUA13, QUA14, QUA15 or INF7 for its input."""
     var = reducer.variable
     if reducer.name == "count" or var is None:
         return _T.INTEGER
     value_type = known.values.get(var)
     if value_type is None:
-        found = _value_types(schema, known, var)
+        found = _value_types(schema, registry, known, var)
         if len(found) != 1:
             raise Fault("QUA14", f"{var} can have values of several types", reducer.span)
         value_type = found.pop()

@@ -90,7 +90,7 @@ def _results(schema: Schema, body: Body, known: Known) -> tuple[Parameter, ...]:
             return tuple(known.parameter(var) for var in variables)
         case f.Reduced(reducers):
             with within("FIN3"):
-                return tuple(reducer_type(schema, reducer, known) for reducer in reducers)
+                return tuple(reducer_type(schema, body.registry, r, known) for r in reducers)
         case f.Checked():
             return (ValueType.BOOLEAN,)
 

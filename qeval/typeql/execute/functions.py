@@ -191,7 +191,9 @@ def _returning(
         case f.Checked():
             return lambda arguments: [(next(transform((arguments,)), None) is not None,)]
         case f.Reduced(reducers):
-            types = [reducer_type(runtime.schema, r, compiler.known) for r in reducers]
+            types = [
+                reducer_type(runtime.schema, body.registry, r, compiler.known) for r in reducers
+            ]
             return lambda arguments: reduce_rows(
                 transform((arguments,)), slots, reducers, (), types, runtime.budget
             )

@@ -97,7 +97,10 @@ def _sum(collected: _Collected, type_: ValueType) -> Any:
         return wrap_integer(sum(values))
     if type_ == "decimal":
         return reduce(decimals.add, values, Decimal(0))
-    return math.fsum(values) if all(map(math.isfinite, values)) else sum(values, 0.0)
+    try:
+        return math.fsum(values)
+    except (OverflowError, ValueError):  # beyond doubles, or infinite both ways
+        return sum(values, 0.0)
 
 
 def _mean(collected: _Collected, type_: ValueType) -> Any:
@@ -131,7 +134,9 @@ def _std(collected: _Collected, _type: ValueType) -> float | None:
     if len(values) < 2:  # noqa: PLR2004
         return None
     mean = sum(values) / len(values)
-    return math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
+    apart = [value - mean for value in values]
+    # Products overflow to infinity, where `** 2` raises.
+    return math.sqrt(sum(each * each for each in apart) / (len(apart) - 1))
 
 
 def _extreme(choose: Callable[..., Any]) -> Callable[[_Collected, ValueType], Any]:

@@ -108,7 +108,9 @@ class StageCompiler:
     def _compile_reduce(self, stage: p.Reduce) -> Transform:
         slots, budget = self.slots(), self._runtime.budget
         reducers = [reducer for _, reducer in stage.reductions]
-        types = [reducer_type(self._runtime.schema, r, self.known) for r in reducers]
+        types = [
+            reducer_type(self._runtime.schema, self._registry, r, self.known) for r in reducers
+        ]
         groupby = [slots[var] for var in stage.groupby]
         targets = [target for target, _ in stage.reductions]
         self.known.values.update(zip(targets, types, strict=True))

@@ -20,7 +20,7 @@ from qeval.typeql.schema.types import (
 from qeval.typeql.syntax import RESERVED, ast
 from qeval.typeql.syntax.literals import decode_regex
 from qeval.typeql.values import Value, ValueType
-from qeval.typeql.values.reading import read_literal
+from qeval.typeql.values.reading import read_count, read_literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -251,8 +251,8 @@ def _only_card(annotations: Iterable[ast.Annotation], where: str) -> Card | None
 
 
 def _card(annotation: ast.Card) -> Card:
-    low = int(annotation.low.text)
-    high = None if annotation.high is None else int(annotation.high.text)
+    low = read_count(annotation.low.text)
+    high = None if annotation.high is None else read_count(annotation.high.text)
     if high is not None and (high < low or high == 0):
         raise Fault("DEX24", f"no number lies within @card({low}..{high})", annotation.span)
     return Card(low, high)

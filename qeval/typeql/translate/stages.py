@@ -72,9 +72,10 @@ def _count(literal: ast.Literal) -> int:
 
 def _translate_reduce(scope: Scope, stage: ast.Reduce) -> p.Reduce:
     groupby = tuple(scope.find(variable, "REP29") for variable in stage.groupby)
+    # All of them first: none sees what another of the same stage yields.
+    reducers = [translate_reducer(scope, each.reducer, stage.span) for each in stage.reductions]
     reductions: list[tuple[Var, p.Reducer]] = []
-    for reduction in stage.reductions:
-        reducer = translate_reducer(scope, reduction.reducer, stage.span)
+    for reduction, reducer in zip(stage.reductions, reducers, strict=True):
         target = reduction.target
         if target.name is None:
             raise Fault("REP41", "the target of a reduction needs a name", target.span)

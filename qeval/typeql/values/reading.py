@@ -35,6 +35,8 @@ _DURATION = re.compile(
     r"(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d{1,9}))?S)?)?"
 )
 
+_MOST_DIGITS = 40
+
 
 def read_literal(value_type: str, text: str) -> Value:
     """Return the value a literal stands for.
@@ -49,9 +51,19 @@ def read_literal(value_type: str, text: str) -> Value:
 
 def read_count(text: str) -> int:
     """Read the number of ``limit`` and ``offset`` (0 to 2^64 - 1)."""
-    if not text.isascii() or not text.isdigit() or int(text) >= 2**64:
+    count = _whole(text)
+    if count >= 2**64:
         raise Fault("LIT1", f"not a number of rows: {text}")
-    return int(text)
+    return count
+
+
+def _whole(text: str) -> int:
+    """The number that digits stand for, which may have a sign.
+
+    Python refuses to read thousands of digits; forty are beyond whatever TypeDB can hold.
+    """
+    sign = text[0] if text[0] in "+-" else ""
+    return int(sign + (text.removeprefix(sign).lstrip("0")[:_MOST_DIGITS] or "0"))
 
 
 def _boolean(text: str) -> bool:
@@ -59,7 +71,7 @@ def _boolean(text: str) -> bool:
 
 
 def _integer(text: str) -> int:
-    value = int(text)
+    value = _whole(text)
     if INT_MIN <= value <= INT_MAX:
         return value
     raise Fault("LIT1", f"{text} does not fit into 64 bits")
@@ -77,7 +89,7 @@ def _decimal(text: str) -> Decimal:
     if "e" in digits or "E" in digits:
         raise Fault("LIT2", f"a decimal takes no exponent: {text}")
     whole, _, fraction = digits.partition(".")
-    if not INT_MIN <= int(whole) <= INT_MAX or len(fraction) > FRACTION_DIGITS:
+    if not INT_MIN <= _whole(whole) <= INT_MAX or len(fraction) > FRACTION_DIGITS:
         raise Fault("LIT1", f"{text} does not fit into a decimal")
     return Decimal(digits)
 
@@ -87,7 +99,7 @@ def _date(text: str) -> Date:
     if match is None:
         raise Fault("LIT3", f"not a date: {text}")
     try:
-        return Date.of(*(int(part) for part in match.groups()))
+        return Date.of(*map(_whole, match.groups()))
     except OutOfRangeError as error:
         raise Fault("LIT3", f"no such date: {text}") from error
 
@@ -133,7 +145,7 @@ def _duration(text: str) -> Duration:
     if match is None:
         raise Fault("LIT1", f"not a duration: {text}")
     years, months, weeks, days, hours, minutes, seconds = (
-        int(part) for part in match.groups(default="0")[:7]
+        _whole(part) for part in match.groups(default="0")[:7]
     )
     nanos = int((match[8] or "").ljust(9, "0"))
     total_months, total_days = years * 12 + months, weeks * 7 + days

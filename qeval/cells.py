@@ -18,6 +18,7 @@ from qeval.errors import InputError, did_you_mean
 from qeval.languages.base import Language
 from qeval.models.base import Model
 from qeval.models.labels import model_label
+from qeval.paths import shipped
 from qeval.prompts.base import PromptStrategy
 from qeval.redaction import redact
 from qeval.scoring.metrics import check_weights
@@ -83,13 +84,14 @@ def build_cell(config: "DictConfig", suites: dict[str, Suite] | None = None) -> 
 
     from qeval.models.cache import cached
     from qeval.suites import load_suite, select_cases
+    from qeval.suites.loader import suite_folder
 
     values = plain(config)
     suites = {} if suites is None else suites
-    which = str(values["suite"]["path"] or values["suite"]["name"])
-    if which not in suites:
-        suites[which] = load_suite(which)
-    suite = suites[which]
+    folder = suite_folder(values["suite"])
+    if str(folder) not in suites:
+        suites[str(folder)] = load_suite(folder)
+    suite = suites[str(folder)]
     language: Language = construct(values["language"], "language", without=("engine", "existing"))
     if language.name not in suite.languages:
         raise InputError(
@@ -101,8 +103,10 @@ def build_cell(config: "DictConfig", suites: dict[str, Suite] | None = None) -> 
     assert isinstance(raw, dict)
     for settings in (values, raw):
         settings["difficulty"] = _named_with_subset(settings["difficulty"])
-        # A suite given by its path alone must not pass for the one that is the default.
-        settings["suite"] = {**settings["suite"], "name": suite.name}
+        # A suite given by its path alone must not pass for the one that is the default, and must be
+        # found again by who looks at the cell from another folder.
+        path = None if folder.parent == shipped("cases") else str(folder.absolute())
+        settings["suite"] = {**settings["suite"], "name": suite.name, "path": path}
     scoring = dict(values["scoring"])
     engine_config = _engine_config(values, suite)
     instances = ("base", *_variants(scoring, suite, engine_config))

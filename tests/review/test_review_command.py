@@ -163,7 +163,7 @@ def test_a_cell_whose_suite_is_gone_stops_no_other(tmp_path: Path, qeval: Run) -
     taken = qeval("review", "runs", "--import", "q.csv", "tracking=none")
 
     assert taken.returncode == 2
-    assert "keeps its numbers without the reviews: no suite 'first'" in taken.stderr
+    assert f"keeps its numbers without the reviews: no suite '{tmp_path / 'first'}'" in taken.stderr
     verdicts = {
         path.parent.name.partition("-")[0]: json.loads(path.read_text(encoding="utf-8"))["metrics"]
         for path in tmp_path.glob("runs/*/summary.json")

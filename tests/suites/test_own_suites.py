@@ -111,7 +111,7 @@ def test_init_check_and_run_by_command(qeval: Run, tmp_path: Path) -> None:
     ran = qeval("suite.path=My-Suite", "model=gold", "tracking=none")
     assert ran.returncode == ExitCode.DONE, ran.stdout + ran.stderr
     assert "1.000" in ran.stdout
-    (folder,) = (tmp_path / "runs").glob("own-*")
+    (folder,) = tmp_path.glob("runs/*-gold-sql-*")
     found = recorded_cell(folder)[0].suite
     assert found.content_hash == load_suite(tmp_path / "My-Suite").content_hash
     case = load_suite(tmp_path / "My-Suite").cases[0].id
@@ -234,7 +234,7 @@ def test_where_a_suite_lies_is_kept_and_changes_no_key(
     cells = [build_cell(compose([f"suite.path={path}", "model=gold"])) for path in asked]
     kept = [cell.config["suite"]["path"] for cell in cells]
     assert kept == [str(folder), str(folder), str(tmp_path / "moved")]
-    assert len({cell_key(cell, EngineInfo("postgres", "1", "test")) for cell in cells}) == 1
+    assert len({cell_key(cell, EngineInfo("postgres", "18", "embedded")) for cell in cells}) == 1
     for path in ("null", "flights"):
         shipped = build_cell(compose(["suite=flights", f"suite.path={path}", "model=gold"]))
         assert shipped.config["suite"] == {"name": "flights", "path": None}

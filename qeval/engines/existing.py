@@ -2,10 +2,13 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
+from qeval.engines.base import EngineLostError
 from qeval.errors import EngineUnavailableError, InputError
-from qeval.suite import Existing
+from qeval.suite import Existing, Instance
+
+T = TypeVar("T")
 
 
 def declared(databases: Mapping[str, Mapping[str, Any]]) -> dict[str, Existing]:
@@ -44,9 +47,17 @@ def content(fingerprints: Mapping[str, str]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
-def unknown(what: str) -> EngineUnavailableError:
-    """The error for an instance that no declared database holds."""
-    return EngineUnavailableError(
-        f"{what} is no database that the suite names: an existing database is only read, so other "
-        "data can't be loaded into it"
-    )
+def reached(instance: Instance, places: Mapping[Existing, T]) -> T:
+    """What `places` has for the database of an instance.
+
+    Raises `EngineUnavailableError` for an instance that no declared database holds, and
+    `EngineLostError` for one whose database is not reached (any more).
+    """
+    if instance.existing is None:
+        raise EngineUnavailableError(
+            f"instance {instance.name!r} is no database that the suite names: an existing database "
+            "is only read, so other data can't be loaded into it"
+        )
+    if instance.existing not in places:
+        raise EngineLostError(f"the database of instance {instance.name!r} is not reached")
+    return places[instance.existing]

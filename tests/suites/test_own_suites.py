@@ -14,7 +14,7 @@ from qeval.cells import Cell, build_cell, build_engine, cell_key
 from qeval.commands import check
 from qeval.configuration import compose
 from qeval.data.csv import read_csv_dataset
-from qeval.engines.base import Engine, EngineInfo, QueryError
+from qeval.engines.base import Engine, EngineInfo, EngineLostError, QueryError
 from qeval.engines.neo4j.scripts import statements_of
 from qeval.engines.typeql.load import write_queries_of
 from qeval.errors import EngineUnavailableError, InputError
@@ -413,6 +413,8 @@ def test_an_existing_postgres_database_is_only_read(
     ):
         engine.load(other)
     engine.stop()
+    with pytest.raises(EngineLostError, match="the database of instance 'base' is not reached"):
+        engine.fingerprint(other)
     monkeypatch.setenv("OWN_URI", uri.replace(reader["user"], server.owner["user"]))
     with pytest.raises(EngineUnavailableError, match="is a superuser"):
         existing_engine(folder, "sql")[1].start()
@@ -437,6 +439,10 @@ def test_an_existing_neo4j_database_is_only_read(
         engine.execute("CREATE (n:Team {id: 9}) RETURN n.id", instance, cell.limits)
     assert engine.fingerprint(instance) == before
     engine.stop()
+    with pytest.raises(EngineLostError, match="the database of instance 'base' is not reached"):
+        engine.fingerprint(instance)
+    with pytest.raises(EngineUnavailableError, match="'base' is no database that the suite names"):
+        engine.load(loaded)
 
 
 @pytest.mark.parametrize(

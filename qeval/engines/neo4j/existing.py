@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from qeval.engines.base import EngineInfo, EngineLostError, Execution, QueryError, QueryLimits
-from qeval.engines.existing import address, content, declared, resolved, unknown
+from qeval.engines.base import EngineInfo, Execution, QueryError, QueryLimits
+from qeval.engines.existing import address, content, declared, reached, resolved
 from qeval.engines.neo4j.load import counts, fingerprint
 from qeval.errors import EngineUnavailableError, InputError
 from qeval.suite import Existing, Instance
@@ -122,11 +122,8 @@ class ExistingNeo4jEngine:
         return driver
 
     def _driver(self, instance: Instance) -> tuple[Any, str | None]:
-        if instance.existing is None:
-            raise unknown(f"instance {instance.name!r}")
-        driver = self._drivers.get(instance.existing)
-        if driver is None:
-            raise EngineLostError(f"the database of instance {instance.name!r} is not reached")
+        driver = reached(instance, self._drivers)
+        assert instance.existing is not None
         return driver, instance.existing.database
 
     def _patiently(self, limit_s: float, work: "Callable[[], Any]") -> Any:

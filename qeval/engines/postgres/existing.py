@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from qeval.engines.base import EngineInfo, EngineLostError, Execution, QueryLimits
-from qeval.engines.existing import address, content, declared, unknown
+from qeval.engines.base import EngineInfo, Execution, QueryLimits
+from qeval.engines.existing import address, content, declared, reached
 from qeval.engines.postgres.load import digest_of
 from qeval.engines.postgres.remote import parameters_of
 from qeval.engines.postgres.server import (
@@ -83,13 +83,14 @@ class ExistingPostgresEngine:
                 server = reach(existing)
                 sessions = Sessions(server, self._connections, idle=self._connections)
                 self._places[existing] = _Place(server, sessions)
-        digests = {name: self._digest(existing) for name, existing in self._databases.items()}
-        version = self._places[self._databases["base"]].server.version
+        servers = {name: self._places[found].server for name, found in self._databases.items()}
+        digests = {name: _digest(server) for name, server in servers.items()}
+        version = servers["base"].version
         return EngineInfo("postgres", version, "server", content(digests))
 
     def load(self, instance: Instance) -> None:
         """Load nothing; see that the tables which the suite's schema has are there."""
-        place = self._place(instance)
+        place = reached(instance, self._places)
         if instance.schema not in place.verified:
             verify(place.server, instance)
             place.verified.add(instance.schema)
@@ -108,7 +109,7 @@ class ExistingPostgresEngine:
 
     def fingerprint(self, instance: Instance) -> str:
         """Digest of all rows of the schemas, computed by the server."""
-        return self._digest(self._existing(instance))
+        return _digest(reached(instance, self._places).server)
 
     def restart(self) -> None:
         """Connect anew."""
@@ -121,31 +122,19 @@ class ExistingPostgresEngine:
             place.sessions.close()
         self._places.clear()
 
-    def _existing(self, instance: Instance) -> Existing:
-        if instance.existing is None:
-            raise unknown(f"instance {instance.name!r}")
-        return instance.existing
-
-    def _place(self, instance: Instance) -> _Place:
-        place = self._places.get(self._existing(instance))
-        if place is None:
-            raise EngineLostError(f"the database of instance {instance.name!r} is not reached")
-        return place
-
-    def _digest(self, existing: Existing) -> str:
-        server = self._places[existing].server
-        doing = "taking a fingerprint"
-        with refusals(server, doing), server.connect_owner("") as connection:
-            return digest_of(connection, existing.schemas)
-
     def _on_session(self, instance: Instance, use: Any) -> Any:
-        sessions = self._place(instance).sessions
+        sessions = reached(instance, self._places).sessions
         try:
             with sessions.lease(instance.key) as session:
                 return use(session)
         except StaleSessionError:
             with sessions.lease(instance.key, fresh=True) as session:
                 return use(session)
+
+
+def _digest(server: ExistingServer) -> str:
+    with refusals(server, "taking a fingerprint"), server.connect_owner("") as connection:
+        return digest_of(connection, server.schemas)
 
 
 def reach(existing: Existing) -> ExistingServer:

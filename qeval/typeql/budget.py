@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 BATCH = 512  # steps between two looks at the clock, counted inside the loops
+CELL_BYTES = 60  # what a value takes in memory, roughly
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Limits:
     ``timeout_s`` is time in seconds, wall-clock time if no other clock is given; ``max_steps``
     counts things looked at; ``max_rows`` the rows of the answer; ``max_cells`` the values held in
     memory at once by ``distinct``, sorting, grouping and the tables of functions (some 60 bytes
-    each).
+    each). Texts that ``+`` makes count by their length, also when they are held no longer.
     """
 
     timeout_s: float = 10.0
@@ -51,7 +52,10 @@ class Budget:
             raise Fault("LIM3", f"the query took more than {self.limits.max_steps} steps")
 
     def hold(self, cells: int) -> None:
-        """Count values that stay in memory; raises LIM4 when there are too many."""
+        """Count values that stay in memory, given back by a negative number of them.
+
+        Raises LIM4 when there are too many.
+        """
         self._cells -= cells
         if self._cells < 0:
             raise Fault("LIM4", f"the query holds more than {self.limits.max_cells} values")
@@ -80,3 +84,10 @@ def work(steps: int) -> None:
     budget = _ACTIVE.get()
     if budget is not None:
         budget.spend(steps)
+
+
+def hold_text(text: str) -> None:
+    """Count a text that was made while a query runs; outside of :func:`limited` it is free."""
+    budget = _ACTIVE.get()
+    if budget is not None:
+        budget.hold(len(text) * (1 if text.isascii() else 4) // CELL_BYTES)

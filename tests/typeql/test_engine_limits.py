@@ -19,6 +19,8 @@ ENDLESS = """with fun up($n: integer) -> { integer }:
 match { let $r = $n + 0; $n > 0; } or { let $m = $n + 1; let $k in up($m); let $r = $k + 0; };
 return { $r };
 match let $v in up(1);"""
+OTHERS = """with fun of_others($a: node) -> %s: match $b has n $n; not { $a is $b; }; %s
+match $a isa node; let $v = of_others($a);"""
 
 HOSTILE = {
     "cartesian product": f"match {FOUR}",
@@ -85,6 +87,47 @@ def test_limits_are_named(shop: Database) -> None:
         with pytest.raises(TypeQLError) as caught:
             shop.query(product, **arguments)
         assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("query", "cells"),
+    [
+        ("match $a has n $m; not { { $a has n $n; } or { $b has n $n; }; };", 2500),
+        ("match $a has n $m; not { $b has n $n; not { $a has n $n; }; $n > 90; };", 2500),
+        (OTHERS % ("integer", "let $v = $n; sort $v desc; return first $v;"), 12_000),
+        (OTHERS % ("integer", "return sum($n);"), 6000),
+        (OTHERS % ("integer", "reduce $c = count groupby $n; return count;"), 12_000),
+        (OTHERS % ("boolean", "select $n; distinct; return check;"), 3700),
+    ],
+)
+def test_what_is_let_go_counts_no_longer(query: str, cells: int) -> None:
+    """Each step on a row holds some values at a time; all steps together hold far more."""
+    database = Database()
+    database.define("define attribute n, value integer; entity node, owns n @key;")
+    with database.bulk() as bulk:
+        for number in range(520):  # more than are counted at once
+            bulk.entity("node", {"n": number})
+    database.query(query, max_cells=cells)
+
+
+def test_texts_that_are_made_count_by_their_length(shop: Database) -> None:
+    doubling = " ".join(f"let $s{i + 1} = $s{i} + $s{i};" for i in range(12))
+    query = f"match $o isa order-line; let $s0 = iid($o); {doubling} select $s12; limit {{}};"
+    assert len(shop.query(query.format(10), max_cells=50_000).rows) == 10
+    with pytest.raises(TypeQLError) as caught:
+        shop.query(query.format(100), max_cells=50_000)
+    assert caught.value.code == "LIM4"
+
+
+def test_what_a_scan_passes_over_counts() -> None:
+    database = Database()
+    database.define("define attribute n, value integer; entity node, owns n @key;")
+    with database.bulk() as bulk:
+        for number in range(2000):
+            bulk.entity("node", {"n": number})
+    with pytest.raises(TypeQLError) as caught:
+        database.query("match $a isa n; $a < 0;", max_steps=1000)
+    assert caught.value.code == "LIM3"
 
 
 def test_deep_recursion_costs_no_stack() -> None:

@@ -13,7 +13,7 @@ from qeval.typeql.check.annotate import Known, reducer_type
 from qeval.typeql.check.functions import recursive_calls
 from qeval.typeql.execute.concept_builtins import call_builtin
 from qeval.typeql.execute.nesting import picker
-from qeval.typeql.execute.reducing import reduce_rows
+from qeval.typeql.execute.reducing import Reduction, reduce_rows
 from qeval.typeql.execute.stages import StageCompiler
 from qeval.typeql.ir import functions as f
 from qeval.typeql.values import ValueType
@@ -194,8 +194,9 @@ def _returning(
             types = [
                 reducer_type(runtime.schema, body.registry, r, compiler.known) for r in reducers
             ]
+            reductions = Reduction.of(reducers, slots, types)
             return lambda arguments: reduce_rows(
-                transform((arguments,)), slots, reducers, (), types, runtime.budget
+                transform((arguments,)), reductions, (), runtime.budget
             )
 
 

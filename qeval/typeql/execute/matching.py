@@ -65,12 +65,14 @@ def _distinct_per_row(
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         seen: set[Row] = set()
         numbered = ((number, *row) for number, row in enumerate(rows))
-        for result in transform(numbered):
-            row = pick(result)
-            if row not in seen:
-                seen.add(row)
-                hold(width)
-                yield row[1:]
-        hold(-width * len(seen))
+        try:
+            for result in transform(numbered):
+                row = pick(result)
+                if row not in seen:
+                    seen.add(row)
+                    hold(width)
+                    yield row[1:]
+        finally:  # also where nobody asks for more
+            hold(-width * len(seen))
 
     return run

@@ -37,22 +37,33 @@ def branching(
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         for chunk in _chunks(rows):
             seen: set[Row] = set()
-            for transform, pick in branches:
-                spent = 0
-                for result in transform(chunk):
-                    row = pick(result)
-                    spent += 1
-                    if spent > BATCH:
-                        spend(spent)
-                        spent = 0
+            try:
+                for row in _of_all(branches, chunk, spend):
                     if row not in seen:
                         seen.add(row)
                         hold(cells)
                         yield row
-                spend(spent)
-            hold(-cells * len(seen))
+            finally:  # also where nobody asks for more
+                hold(-cells * len(seen))
 
     return run
+
+
+def _of_all(
+    branches: list[tuple[Transform, Callable[[Row], Row]]],
+    chunk: list[Row],
+    spend: Callable[[int], None],
+) -> Iterator[Row]:
+    """Yield what each branch makes of the rows."""
+    for transform, pick in branches:
+        spent = 0
+        for result in transform(chunk):
+            spent += 1
+            if spent > BATCH:
+                spend(spent)
+                spent = 0
+            yield pick(result)
+        spend(spent)
 
 
 def rejecting(
@@ -65,16 +76,18 @@ def rejecting(
 
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         known: dict[Row, bool] = {}
-        for row in rows:
-            key = tuple(row[slot] for slot in slots)
-            found = known.get(key)
-            if found is None:
-                found = next(transform((row,)), None) is not None
-                known[key] = found
-                hold(width)
-            if not found:
-                yield row
-        hold(-width * len(known))
+        try:
+            for row in rows:
+                key = tuple(row[slot] for slot in slots)
+                found = known.get(key)
+                if found is None:
+                    found = next(transform((row,)), None) is not None
+                    known[key] = found
+                    hold(width)
+                if not found:
+                    yield row
+        finally:  # also where nobody asks for more
+            hold(-width * len(known))
 
     return run
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qeval.typeql.execute import computing, nesting, scanning, typing_steps, walking
+from qeval.typeql.execute.runtime import collected
 from qeval.typeql.plan import steps as s
 
 if TYPE_CHECKING:
@@ -61,19 +62,19 @@ def compile_plan(plan: s.Plan, layout: Layout, runtime: Runtime) -> Transform:
 
 
 def _chained(transforms: list[Transform], runtime: Runtime) -> Transform:
+    if len(transforms) > _LONGEST_CHAIN:
+        first = _chained(transforms[:_LONGEST_CHAIN], runtime)
+        rest = _chained(transforms[_LONGEST_CHAIN:], runtime)
+
+        def cut(rows: Iterable[Row]) -> Iterator[Row]:
+            with collected(first(rows), runtime.budget) as whole:
+                yield from rest(whole)
+
+        return cut
+
     def run(rows: Iterable[Row]) -> Iterator[Row]:
-        for position, transform in enumerate(transforms, start=1):
+        for transform in transforms:
             rows = transform(rows)
-            if position % _LONGEST_CHAIN == 0:
-                rows = _collected(rows, runtime)
         return iter(rows)
 
     return run
-
-
-def _collected(rows: Iterable[Row], runtime: Runtime) -> list[Row]:
-    collected: list[Row] = []
-    for row in rows:
-        runtime.budget.hold(len(row))
-        collected.append(row)
-    return collected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from qeval.typeql.values import DateTimeTz, decimals
 from qeval.typeql.values.arithmetic import as_double, wrap_integer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from qeval.typeql.budget import Budget
     from qeval.typeql.execute.runtime import Row, Slots
@@ -21,78 +22,91 @@ if TYPE_CHECKING:
     from qeval.typeql.values import ValueType
 
 
-def reduce_rows(  # noqa: PLR0917
-    rows: Iterable[Row],
-    slots: Slots,
-    reducers: Sequence[Reducer],
-    groupby: Sequence[int],
-    types: Sequence[ValueType],
-    budget: Budget,
-) -> list[Row]:
-    """Return one row a group: the results of the reducers, then the group's values.
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """A reducer, the slot of its input (None: it counts rows) and the type of its result."""
 
-    ``groupby`` are slots. Without any there is exactly one group, even of no rows. ``types`` are
-    the result types of the reducers (they settle what the sum of nothing is).
-    """
-    inputs = [None if r.variable is None else slots[r.variable] for r in reducers]
-    groups: dict[Row, list[Any]] = {}
-    if not groupby:
-        groups[()] = [_Collected(slot) for slot in inputs]
-    spent = 0
-    for row in rows:
-        key = tuple(row[slot] for slot in groupby)
-        group = groups.get(key)
-        if group is None:
-            group = groups[key] = [_Collected(slot) for slot in inputs]
-            budget.hold(len(key) + len(inputs))
-        for collected in group:
-            collected.add(row)
-        spent += 1
-        if spent > BATCH:
-            budget.spend(spent)
-            budget.hold(spent * len(inputs))
-            spent = 0
-    finish = [_FINISHERS[reducer.name] for reducer in reducers]
-    return [
-        tuple(
-            done(collected, type_)
-            for done, collected, type_ in zip(finish, group, types, strict=True)
+    name: str
+    slot: int | None
+    type: ValueType
+
+    @property
+    def keeps(self) -> bool:
+        """Whether it needs the values themselves until the last one is there."""
+        return self.name != "count"
+
+    @classmethod
+    def of(
+        cls, reducers: Iterable[Reducer], slots: Slots, types: Iterable[ValueType]
+    ) -> tuple[Reduction, ...]:
+        """Return the reductions of some reducers over rows with these slots."""
+        return tuple(
+            cls(reducer.name, None if reducer.variable is None else slots[reducer.variable], type_)
+            for reducer, type_ in zip(reducers, types, strict=True)
         )
-        + key
-        for key, group in groups.items()
-    ]
+
+
+def reduce_rows(
+    rows: Iterable[Row], reductions: Sequence[Reduction], groupby: Sequence[int], budget: Budget
+) -> Iterator[Row]:
+    """Yield one row a group: the results of the reductions, then the group's values.
+
+    ``groupby`` are slots. Without any there is exactly one group, even of no rows.
+    """
+    groups: dict[Row, list[_Collected]] = {}
+    if not groupby:
+        groups[()] = [_Collected(reduction) for reduction in reductions]
+    width = len(groupby) + len(reductions)
+    keeping = sum(reduction.keeps for reduction in reductions)
+    spent = held = 0
+    try:
+        for row in rows:
+            key = tuple(row[slot] for slot in groupby)
+            group = groups.get(key)
+            if group is None:
+                group = groups[key] = [_Collected(reduction) for reduction in reductions]
+                budget.hold(width)
+                held += width
+            for collected in group:
+                collected.add(row)
+            spent += 1
+            if spent > BATCH:
+                budget.spend(spent)
+                budget.hold(spent * keeping)
+                held, spent = held + spent * keeping, 0
+        for key, group in groups.items():
+            yield (*[collected.result() for collected in group], *key)
+    finally:  # also where nobody asks for more
+        budget.hold(-held)
 
 
 class _Collected:
-    """The input of one reducer in one group: how many rows, and the values that are there."""
+    """The input of one reduction in one group: how many values there are, and which."""
 
-    __slots__ = ("count", "slot", "values")
+    __slots__ = ("count", "keeps", "reduction", "slot", "values")
 
-    def __init__(self, slot: int | None) -> None:
-        self.slot = slot
+    def __init__(self, reduction: Reduction) -> None:
+        self.reduction = reduction
+        self.slot = reduction.slot
+        self.keeps = reduction.keeps
         self.count = 0
         self.values: list[Any] = []
 
     def add(self, row: Row) -> None:
-        if self.slot is None:
-            self.count += 1
+        held = True if self.slot is None else row[self.slot]
+        if held is None:
             return
-        held = row[self.slot]
-        if held is not None:
-            self.count += 1
-            self.values.append(held)
+        self.count += 1
+        if self.keeps:
+            self.values.append(held.value if held.__class__ is Attribute else held)
 
-    def numbers(self) -> list[Any]:
-        """Return the values themselves, of attributes too."""
-        return [held.value if held.__class__ is Attribute else held for held in self.values]
-
-
-def _count(collected: _Collected, _type: ValueType) -> int:
-    return collected.count
+    def result(self) -> Any:
+        if not self.keeps:
+            return self.count
+        return _FINISHERS[self.reduction.name](self.values, self.reduction.type)
 
 
-def _sum(collected: _Collected, type_: ValueType) -> Any:
-    values = collected.numbers()
+def _sum(values: list[Any], type_: ValueType) -> Any:
     if type_ == "integer":
         return wrap_integer(sum(values))
     if type_ == "decimal":
@@ -103,8 +117,7 @@ def _sum(collected: _Collected, type_: ValueType) -> Any:
         return sum(values, 0.0)
 
 
-def _mean(collected: _Collected, type_: ValueType) -> Any:
-    values = collected.numbers()
+def _mean(values: list[Any], type_: ValueType) -> Any:
     if not values:
         return None
     if type_ == "decimal":
@@ -115,8 +128,8 @@ def _mean(collected: _Collected, type_: ValueType) -> Any:
     return sum(values) / len(values)
 
 
-def _median(collected: _Collected, type_: ValueType) -> Any:
-    values = sorted(collected.numbers())
+def _median(values: list[Any], type_: ValueType) -> Any:
+    values = sorted(values)
     if not values:
         return None
     middle = len(values) // 2
@@ -128,9 +141,9 @@ def _median(collected: _Collected, type_: ValueType) -> Any:
     return (wrap_integer(low + high) if isinstance(low, int) else low + high) / 2
 
 
-def _std(collected: _Collected, _type: ValueType) -> float | None:
+def _std(values: list[Any], _type: ValueType) -> float | None:
     """Return the sample standard deviation, None for less than two values."""
-    values = [as_double(value) for value in collected.numbers()]
+    values = [as_double(value) for value in values]
     if len(values) < 2:  # noqa: PLR2004
         return None
     mean = sum(values) / len(values)
@@ -139,9 +152,9 @@ def _std(collected: _Collected, _type: ValueType) -> float | None:
     return math.sqrt(sum(each * each for each in apart) / (len(apart) - 1))
 
 
-def _extreme(choose: Callable[..., Any]) -> Callable[[_Collected, ValueType], Any]:
-    def finish(collected: _Collected, _type: ValueType) -> Any:
-        return choose(collected.numbers(), key=_order, default=None)
+def _extreme(choose: Callable[..., Any]) -> Callable[[list[Any], ValueType], Any]:
+    def finish(values: list[Any], _type: ValueType) -> Any:
+        return choose(values, key=_order, default=None)
 
     return finish
 
@@ -150,8 +163,7 @@ def _order(value: Any) -> Any:
     return value.nanos if value.__class__ is DateTimeTz else value
 
 
-_FINISHERS: dict[str, Callable[[_Collected, ValueType], Any]] = {
-    "count": _count,
+_FINISHERS: dict[str, Callable[[list[Any], ValueType], Any]] = {
     "sum": _sum,
     "mean": _mean,
     "median": _median,

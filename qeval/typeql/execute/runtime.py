@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
@@ -56,3 +57,18 @@ class Layout:
         other = Layout((), self.value_types)
         other.slots, other.width = self.slots.copy(), self.width
         return other
+
+
+@contextmanager
+def collected(rows: Iterable[Row], budget: Budget) -> Iterator[list[Row]]:
+    """All rows in a list, which count as held inside."""
+    whole: list[Row] = []
+    held = 0
+    try:
+        for row in rows:
+            budget.hold(len(row) + 1)
+            held += len(row) + 1
+            whole.append(row)
+        yield whole
+    finally:  # also where nobody asks for more
+        budget.hold(-held)

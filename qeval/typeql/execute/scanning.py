@@ -28,22 +28,18 @@ def scan_things(step: s.ScanThings, layout: Layout, runtime: Runtime) -> Transfo
     layout.add(step.var)
     spend, instances = runtime.budget.spend, runtime.store.instances
 
-    def candidates() -> Iterator[Any]:
-        thing: Any
-        for type_, test in tested:
-            for thing in instances(type_):
-                if test is None or test(thing.value):
-                    yield thing
-
     def run(rows: Iterable[Row]) -> Iterator[Row]:
+        thing: Any
         spent = 0
         for row in rows:
-            for thing in candidates():
-                spent += 1
-                if spent > BATCH:
-                    spend(spent)
-                    spent = 0
-                yield (*row, thing)
+            for type_, test in tested:
+                for thing in instances(type_):
+                    spent += 1
+                    if spent > BATCH:
+                        spend(spent)
+                        spent = 0
+                    if test is None or test(thing.value):
+                        yield (*row, thing)
             spent += 1
         spend(spent)
 

@@ -9,7 +9,8 @@ from qeval.typeql.budget import BATCH
 from qeval.typeql.check.annotate import Known, reducer_type
 from qeval.typeql.execute.matching import compile_match
 from qeval.typeql.execute.nesting import picker
-from qeval.typeql.execute.reducing import reduce_rows
+from qeval.typeql.execute.reducing import Reduction, reduce_rows
+from qeval.typeql.execute.runtime import collected
 from qeval.typeql.ir import pipelines as p
 from qeval.typeql.ir.variables import Var
 from qeval.typeql.store import Attribute
@@ -74,7 +75,7 @@ class StageCompiler:
                 return lambda rows: map(pick, rows)
             case p.Sort():
                 keys = [(slots[var], descending) for var, descending in stage.keys]
-                return lambda rows: iter(_sorted(rows, keys, budget))
+                return lambda rows: _sorted(rows, keys, budget)
             case p.Offset():
                 return lambda rows: _skip(rows, stage.count, budget)
             case p.Limit():
@@ -111,22 +112,20 @@ class StageCompiler:
         types = [
             reducer_type(self._runtime.schema, self._registry, r, self.known) for r in reducers
         ]
+        reductions = Reduction.of(reducers, slots, types)
         groupby = [slots[var] for var in stage.groupby]
         targets = [target for target, _ in stage.reductions]
         self.known.values.update(zip(targets, types, strict=True))
         self.columns = (*targets, *stage.groupby)
-        return lambda rows: iter(reduce_rows(rows, slots, reducers, groupby, types, budget))
+        return lambda rows: reduce_rows(rows, reductions, groupby, budget)
 
 
-def _sorted(rows: Iterable[Row], keys: list[tuple[int, bool]], budget: Budget) -> list[Row]:
+def _sorted(rows: Iterable[Row], keys: list[tuple[int, bool]], budget: Budget) -> Iterator[Row]:
     """Sort by several keys, the last one first since sorting is stable; empty comes first."""
-    collected = []
-    for row in rows:
-        budget.hold(len(row) + 1)
-        collected.append(row)
-    for slot, descending in reversed(keys):
-        collected.sort(key=_sort_key(slot), reverse=descending)
-    return collected
+    with collected(rows, budget) as whole:
+        for slot, descending in reversed(keys):
+            whole.sort(key=_sort_key(slot), reverse=descending)
+        yield from whole
 
 
 def _sort_key(slot: int) -> Callable[[Row], tuple[bool, Any]]:
@@ -154,8 +153,13 @@ def _skip(rows: Iterable[Row], count: int, budget: Budget) -> Iterator[Row]:
 
 def _distinct(rows: Iterable[Row], budget: Budget) -> Iterator[Row]:
     seen: set[Row] = set()
-    for row in rows:
-        if row not in seen:
-            seen.add(row)
-            budget.hold(len(row) + 1)
-            yield row
+    held = 0
+    try:
+        for row in rows:
+            if row not in seen:
+                seen.add(row)
+                budget.hold(len(row) + 1)
+                held += len(row) + 1
+                yield row
+    finally:  # also where nobody asks for more
+        budget.hold(-held)

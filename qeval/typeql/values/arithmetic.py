@@ -11,6 +11,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from qeval.typeql.budget import hold_text
 from qeval.typeql.faults import Fault
 from qeval.typeql.values import decimals
 from qeval.typeql.values.kinds import NUMERIC, ValueType
@@ -117,7 +118,9 @@ def power(base: float, exponent: float) -> float:
 def _concatenate(left: str, right: str) -> str:
     if len(left) + len(right) > MAX_STRING:
         raise Fault("LIM4", f"a text would be longer than {MAX_STRING} characters")
-    return left + right
+    text = left + right
+    hold_text(text)
+    return text
 
 
 def _subtract_dates(left: Date, right: Date) -> Duration:

@@ -76,7 +76,6 @@ def attribute_comparison(op: str, attribute: ValueType, value: ValueType) -> Tes
     return test
 
 
-@cache
 def lookup_value(attribute: ValueType, value: Any) -> tuple[Any] | None:
     """Return in a tuple the one value an attribute must have to equal ``value``.
 

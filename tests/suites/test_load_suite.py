@@ -112,7 +112,7 @@ def test_a_suite_can_be_sent_to_another_process() -> None:
         ("schema.sql", "-- not unique", "-- maybe twice", False),
         ("easy.yaml", "# Easy:", "# Simple:", True),
         ("easy.yaml", "notes: Prices", "notes: List prices", True),
-        ("suite.yaml", 'version: "0.1"', 'version: "0.2"', True),
+        ("suite.yaml", 'version: "0.2"', 'version: "0.3"', True),
     ],
 )
 def test_the_content_hash_follows_content_not_comments(

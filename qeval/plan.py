@@ -17,9 +17,9 @@ from qeval.prompts.labels import strategy_label
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
+    from rich.table import Table
 
-_FILE_WIDTH = 140  # columns where the table goes to a file or a pipe
-_ERROR_TEXT = 120  # tokens that an error adds to a follow-up, about
+_ERROR_TOKENS = 120  # that an error adds to a follow-up, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def plan_cell(cell: Cell) -> CellPlan:
                 continue
             calls += 1
             for follow_up in range(rounds + 1):
-                asked = size.tokens + follow_up * ((longest or 0) + _ERROR_TEXT)
+                asked = size.tokens + follow_up * ((longest or 0) + _ERROR_TOKENS)
                 tokens += asked
                 price = price_per_call(model, asked)
                 cost = None if cost is None or price is None else cost + price
@@ -113,47 +113,14 @@ def dry_run(configs: Sequence["DictConfig"]) -> list[CellPlan]:
 
 
 def _show(plans: Sequence[CellPlan], budget_usd: float | None) -> None:
-    from rich.console import Console
-    from rich.table import Table
+    from qeval.report.console import output
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=_FILE_WIDTH)
-    table = Table(box=None, pad_edge=False)
-    table.add_column("cell", overflow="fold")
-    names = ["cases", "calls", "in cache", "tokens in", "tokens out", "money"]
+    console = output()
     judged = any(plan.judge.calls for plan in plans)
-    for name in [*names, *(["judge calls", "judge money"] if judged else [])]:
-        table.add_column(name, justify="right", no_wrap=True)
-    for plan in plans:
-        most = f"–{plan.most_calls:,}" if plan.most_calls > plan.calls else ""
-        shown = f"{plan.cases:,}" + (f" × {plan.repeats}" if plan.repeats > 1 else "")
-        table.add_row(
-            plan.name,
-            shown,
-            f"{plan.calls:,}{most}",
-            f"{plan.in_cache:,}",
-            ("" if plan.exact else "about ") + f"{plan.prompt_tokens:,}",
-            _at_most(plan.answer_tokens),
-            money_text(plan.cost_usd),
-            *([f"≤ {plan.judge.calls:,}", money_text(plan.judge.cost_usd)] if judged else []),
-        )
-    console.print(table)
-    costs = [cost for plan in plans for cost in (plan.cost_usd, plan.judge.cost_usd)]
-    known = sum(cost or 0.0 for cost in costs)
-    unknown = sum(None in (plan.cost_usd, plan.judge.cost_usd) for plan in plans)
-    answers = [plan.answer_tokens for plan in plans]
-    limit = None if None in answers else sum(a for a in answers if a is not None)
-    cells = "1 cell" if len(plans) == 1 else f"{len(plans)} cells"
-    console.print(
-        f"\n{cells}, {sum(plan.calls for plan in plans):,} calls"
-        f" (at most {sum(plan.most_calls for plan in plans):,}), "
-        f"{sum(plan.in_cache for plan in plans):,} answers in the cache; "
-        f"{sum(plan.prompt_tokens for plan in plans):,} prompt tokens, "
-        f"answers {_at_most(limit)}; {money_text(known)}"
-        + (f", and {unknown} cells whose price is unknown" if unknown else ""),
-        soft_wrap=True,
-    )
+    known_usd = sum(plan.cost_usd or 0.0 for plan in plans)
+    known_usd += sum(plan.judge.cost_usd or 0.0 for plan in plans)
+    console.print(_table(plans, judged=judged))
+    console.print(f"\n{_totals(plans, known_usd)}", soft_wrap=True)
     if judged:
         calls = sum(plan.judge.calls for plan in plans)
         tokens = sum(plan.judge.prompt_tokens for plan in plans)
@@ -162,15 +129,53 @@ def _show(plans: Sequence[CellPlan], budget_usd: float | None) -> None:
             "as if every prediction differed and every vote had to be asked for twice",
             soft_wrap=True,
         )
-    for said in dict.fromkeys(f"{plan.name}: {plan.warning}" for plan in plans if plan.warning):
-        console.print(f"! {said}", style="yellow", markup=False, soft_wrap=True)
-    if budget_usd is not None and known > budget_usd:
-        console.print(
-            f"! limits.budget_usd={budget_usd:g} may end this sweep before it is done",
-            style="yellow",
-            markup=False,
-        )
+    warnings = [f"{plan.name}: {plan.warning}" for plan in plans if plan.warning]
+    if budget_usd is not None and known_usd > budget_usd:
+        warnings.append(f"limits.budget_usd={budget_usd:g} may end this sweep before it is done")
+    for said in dict.fromkeys(warnings):
+        console.print(f"! {said}", style="yellow", soft_wrap=True)
     console.print("Nothing was asked or run. Money is an upper bound: answers of full length.")
+
+
+def _table(plans: Sequence[CellPlan], *, judged: bool) -> "Table":
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("cell", overflow="fold")
+    names = ["cases", "calls", "in cache", "tokens in", "tokens out", "money"]
+    for name in [*names, *(["judge calls", "judge money"] if judged else [])]:
+        table.add_column(name, justify="right", no_wrap=True)
+    for plan in plans:
+        most = f"–{plan.most_calls:,}" if plan.most_calls > plan.calls else ""
+        table.add_row(
+            plan.name,
+            f"{plan.cases:,}" + (f" × {plan.repeats}" if plan.repeats > 1 else ""),
+            f"{plan.calls:,}{most}",
+            f"{plan.in_cache:,}",
+            ("" if plan.exact else "about ") + f"{plan.prompt_tokens:,}",
+            _at_most(plan.answer_tokens),
+            money_text(plan.cost_usd),
+            *([f"≤ {plan.judge.calls:,}", money_text(plan.judge.cost_usd)] if judged else []),
+        )
+    return table
+
+
+def _totals(plans: Sequence[CellPlan], known_usd: float) -> str:
+    unpriced = sum(None in (plan.cost_usd, plan.judge.cost_usd) for plan in plans)
+    answers = [plan.answer_tokens for plan in plans]
+    longest = None if None in answers else sum(a for a in answers if a is not None)
+    return (
+        f"{_cells(len(plans))}, {sum(plan.calls for plan in plans):,} calls"
+        f" (at most {sum(plan.most_calls for plan in plans):,}), "
+        f"{sum(plan.in_cache for plan in plans):,} answers in the cache; "
+        f"{sum(plan.prompt_tokens for plan in plans):,} prompt tokens, "
+        f"answers {_at_most(longest)}; {money_text(known_usd)}"
+        + (f", and {_cells(unpriced)} whose price is unknown" if unpriced else "")
+    )
+
+
+def _cells(count: int) -> str:
+    return f"{count} cell" if count == 1 else f"{count} cells"
 
 
 def _at_most(tokens: int | None) -> str:

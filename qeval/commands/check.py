@@ -35,14 +35,13 @@ def main(argv: Sequence[str]) -> int:
     options = _parser().parse_intermixed_args(argv)
     _refuse_nonsense(options)
 
-    from rich.console import Console
-
     from qeval.cells import build_engine
+    from qeval.report.console import output
     from qeval.suites import load_suite
     from qeval.suites.check import Bench, GateSettings, Problem, check_suite
     from qeval.suites.leaks import leaks
 
-    console = Console()
+    console = output()
     suite, folder, cells = _cells(options.overrides)
     whole = load_suite(folder)
     if options.record and len(suite.cases) < len(whole.cases):
@@ -51,7 +50,7 @@ def main(argv: Sequence[str]) -> int:
         )
     for language in suite.languages:
         if language not in cells:
-            console.print(f"[yellow]{language} golds are not checked.[/yellow]")
+            console.print(f"{language} golds are not checked.", style="yellow")
     variants = [name for name in suite.instances if name != "base"]
     if options.variants is not None:
         variants = variants[: options.variants]
@@ -261,8 +260,8 @@ def _show_golds(
         cases = sum(case.id in entries for case in suite.cases)
         if entries:
             console.print(
-                f"[yellow]{cases} cases and {len(entries) - cases} examples have no {language}"
-                " gold.[/yellow]"
+                f"{cases} cases and {len(entries) - cases} examples have no {language} gold.",
+                style="yellow",
             )
     console.print(f"Tables compared: {compared or 'none'}.")
     late = ", ".join(
@@ -270,11 +269,10 @@ def _show_golds(
     )
     console.print(f"Slowest: {late}.")
     if not report.problems:
-        console.print("[green]Every gold keeps its promises.[/green]")
+        console.print("Every gold keeps its promises.", style="green")
 
 
 def _show_problems(console: "Console", problems: "Sequence[Problem]") -> None:
-    from rich.markup import escape
     from rich.table import Table as Grid
 
     if not problems:
@@ -284,6 +282,6 @@ def _show_problems(console: "Console", problems: "Sequence[Problem]") -> None:
         listed.add_column(heading, overflow="fold")
     for problem in sorted(problems, key=lambda p: (p.entry, p.language, p.instance)):
         listed.add_row(
-            problem.entry, problem.language, problem.instance, problem.kind, escape(problem.message)
+            problem.entry, problem.language, problem.instance, problem.kind, problem.message
         )
     console.print(listed)

@@ -54,8 +54,8 @@ def main(argv: Sequence[str]) -> int:
     console = output()
     for title, text in parts.items():
         if text:
-            console.print(title, style="bold", markup=False)
-            console.print(text, markup=False, soft_wrap=True)
+            console.print(title, style="bold")
+            console.print(text, soft_wrap=True)
     return ExitCode.DONE
 
 
@@ -75,7 +75,7 @@ def _glossary() -> ExitCode:
         grid.add_column(no_wrap=True)
         for word, text in words.items():
             grid.add_row(word, text)
-        console.print(title, style="bold", markup=False)
+        console.print(title, style="bold")
         console.print(grid)
     return ExitCode.DONE
 

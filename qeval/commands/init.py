@@ -28,16 +28,15 @@ def main(argv: Sequence[str]) -> int:
     languages = [name.strip() for name in options.languages.split(",") if name.strip()]
     written = write_starter(options.folder, languages, options.data)
 
-    from rich.console import Console
+    from qeval.report.console import output
 
-    console = Console(highlight=False)
+    console = output()
     for file in written:
-        console.print(str(file), markup=False, soft_wrap=True)
+        console.print(str(file), soft_wrap=True)
     shown = _typed("suite.path", options.folder.as_posix())
     console.print(
         f"\nNext:\n  qeval check {shown}\n  qeval {shown} model=gold\n"
         f"  qeval prompt {_first_case(written)} {shown}",
-        markup=False,
         soft_wrap=True,
     )
     return ExitCode.DONE

@@ -133,7 +133,7 @@ def _calibrate(config: "DictConfig", options: argparse.Namespace, console: "Cons
             outcomes = calibrate(cell, bench, items, kept, workers, on_item=tell)
         except BudgetReachedError:
             assert budget is not None
-            console.print(f"! {all_spent(budget)}", style="bold yellow", markup=False)
+            console.print(f"! {all_spent(budget)}", style="bold yellow")
             return ExitCode.INCOMPLETE
         pairs_of = pairs_digest(folder, cell.suite, language) or ""
         entry = entry_of(cell, bench, outcomes, pairs_of, own)
@@ -143,14 +143,11 @@ def _calibrate(config: "DictConfig", options: argparse.Namespace, console: "Cons
             f"! an instance tells this pair apart, which is labelled equivalent: {item.case.id}: "
             f"{item.query[:80]!r}",
             style="bold yellow",
-            markup=False,
         )
     code = _show(config, console)
-    console.print(f"written: {path}", markup=False, soft_wrap=True)
+    console.print(f"written: {path}", soft_wrap=True)
     if entry.failed:
-        console.print(
-            f"! {entry.failed} pairs could not be asked about; run it again", markup=False
-        )
+        console.print(f"! {entry.failed} pairs could not be asked about; run it again")
         return ExitCode.INCOMPLETE
     return code
 
@@ -171,7 +168,6 @@ def _plan(cell: "Cell", items: "Sequence[Item]", console: "Console") -> ExitCode
         f"{whole.prompt_tokens * share:,.0f} prompt tokens, {money_text(cost)}, as if all queries, "
         "results and answers were as long as may be, every vote had to be asked for twice and "
         "nothing had been asked before",
-        markup=False,
         soft_wrap=True,
     )
     console.print("Nobody was asked.")
@@ -203,11 +199,11 @@ def _show(config: "DictConfig", console: "Console") -> ExitCode:
     folder = suite_folder(cell.composed["suite"])
     trust = trust_of(judge, runs_dir, cell.suite, folder, cell.language.name)
     title = f"judge {judge.name} ({digest_of(judge)}) · {cell.language.name}"
-    console.print(title, style="bold", markup=False)
+    console.print(title, style="bold")
     if trust.entry is not None:
         _print_entry(console, trust.entry)
     word = "may make headline scores" if trust.accepted else "is refused for headline scores"
-    console.print(f"{judge.name} {word}: {trust.why}", markup=False, soft_wrap=True)
+    console.print(f"{judge.name} {word}: {trust.why}", soft_wrap=True)
     return ExitCode.DONE if trust.accepted else ExitCode.MISSED
 
 
@@ -255,10 +251,8 @@ def _print_entry(console: "Console", entry: "Entry") -> None:
     console.print(grid)
     further = f", {entry.extra} of your own" if entry.extra else ""
     further += f", {entry.reviewed} reviewed" if entry.reviewed else ""
-    console.print(
-        f"pairs of suite {entry.suite}{further}; executed on {entry.engine}", markup=False
-    )
-    console.print(_LEGEND, markup=False)
+    console.print(f"pairs of suite {entry.suite}{further}; executed on {entry.engine}")
+    console.print(_LEGEND)
 
 
 def _count(found: "Figures", truth: str) -> int:

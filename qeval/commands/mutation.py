@@ -78,7 +78,6 @@ def faults(strength: "Strength", least: float) -> Iterator["Problem"]:
 
 def show_strength(console: "Console", strength: "Strength") -> None:
     """Print the share of killed mutants by operator, and the survivors."""
-    from rich.markup import escape
     from rich.table import Table as Grid
 
     grid = Grid(title=f"Mutants of the {strength.language} golds", title_justify="left")
@@ -96,6 +95,6 @@ def show_strength(console: "Console", strength: "Strength") -> None:
     survivors = [outcome for outcome in strength.outcomes if outcome.fate == "survived"]
     for outcome in survivors[:_SHOWN]:
         mutant = outcome.mutant
-        console.print(f"survived: {outcome.case} {mutant.operator}: {escape(mutant.change)}")
+        console.print(f"survived: {outcome.case} {mutant.operator}: {mutant.change}")
     if len(survivors) > _SHOWN:
         console.print(f"… and {len(survivors) - _SHOWN} more")

@@ -93,7 +93,6 @@ def show_layers(console: "Console", reports: "Sequence[LayerReport]") -> None:
             "The suite has no calibration pairs (calibration/<language>.yaml): --calibration "
             "--record builds them from mutants and rewrites.",
             style="yellow",
-            markup=False,
         )
         return
     grid = Grid(title="Calibration sets, decided by instances alone", title_justify="left")

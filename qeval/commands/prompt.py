@@ -55,17 +55,17 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _as_text(prompt: "Prompt", size: "PromptSize", count: "TokenCounter", title: str) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from qeval.prompts.budget import warning
+    from qeval.report.console import output
 
-    console = Console(highlight=False)
+    console = output()
     for message in prompt.messages:
         console.print(f"──── {message.role}", style="bold cyan")
-        console.print(message.content, markup=False, soft_wrap=True)
+        console.print(message.content, soft_wrap=True)
     console.print()
-    console.print(title, style="bold", markup=False, soft_wrap=True)
+    console.print(title, style="bold", soft_wrap=True)
     table = Table(box=None, pad_edge=False)
     table.add_column("part")
     table.add_column("tokens" if count.exact else "tokens (estimate)", justify="right")
@@ -76,9 +76,9 @@ def _as_text(prompt: "Prompt", size: "PromptSize", count: "TokenCounter", title:
     shown = f"schema shown: {prompt.schema}" if prompt.schema else ""
     facts = [f"counted by {count.how}", shown, f"template {prompt.template_hash}"]
     facts += [f"examples {', '.join(prompt.examples)}"] if prompt.examples else []
-    console.print("; ".join(filter(None, facts)), markup=False, soft_wrap=True)
+    console.print("; ".join(filter(None, facts)), soft_wrap=True)
     if said := warning(size, count):
-        console.print(f"! {said}", style="bold yellow", markup=False, soft_wrap=True)
+        console.print(f"! {said}", style="bold yellow", soft_wrap=True)
 
 
 def _as_json(prompt: "Prompt", size: "PromptSize", count: "TokenCounter") -> None:

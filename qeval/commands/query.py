@@ -106,7 +106,7 @@ def _as_table(execution: "Execution", cell: "Cell", where: str, max_shown: int) 
         count += f", {max_shown} shown (--max-shown)"
     if execution.truncated:
         count += f"; cut at limits ({cell.limits.max_rows} rows, {cell.limits.max_bytes} bytes)"
-    console.print(f"{count} · {execution.seconds * 1000:.0f} ms · {where}", highlight=False)
+    console.print(f"{count} · {execution.seconds * 1000:.0f} ms · {where}")
 
 
 def _cell(value: Any) -> Any:

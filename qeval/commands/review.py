@@ -194,7 +194,7 @@ def _report(home: Path, items: int) -> int:
 
     said = standing(read(home))
     console = output()
-    console.print(f"{len(said)} of {items} disputed predictions are reviewed", markup=False)
+    console.print(f"{len(said)} of {items} disputed predictions are reviewed")
     pairs = between_reviewers(said)
     judged = with_judges(said)
     if pairs or judged is not None:

@@ -79,4 +79,4 @@ def show_rewrites(console: "Console", reports: "Sequence[RewriteReport]") -> Non
             console.print(f"{report.language} kinds: {common}, …")
         if report.empty:
             named = ", ".join(f"{rewrite.case} {rewrite.kind}" for rewrite in report.empty)
-            console.print(f"[yellow]Without a row on any instance: {named}[/yellow]")
+            console.print(f"Without a row on any instance: {named}", style="yellow")

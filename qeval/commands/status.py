@@ -80,7 +80,7 @@ def _show(rows: Sequence[dict[str, object]]) -> None:
         )
     console.print(table)
     for row in rows:
-        console.print(f"{row['engine']} log: {row['log']}", soft_wrap=True, highlight=False)
+        console.print(f"{row['engine']} log: {row['log']}", soft_wrap=True)
 
 
 def _listed(held: object) -> str:

@@ -43,11 +43,10 @@ def cell_of(language: str, overrides: Sequence[str]) -> "Cell":
 
 
 def _up(cell: "Cell", *, load: bool) -> None:
-    from rich.console import Console
-
     from qeval.cells import build_engine
     from qeval.engines.warm import KeepsWarm
     from qeval.errors import InputError
+    from qeval.report.console import output
 
     engine = build_engine(cell.engine_config)
     if not isinstance(engine, KeepsWarm):
@@ -61,8 +60,7 @@ def _up(cell: "Cell", *, load: bool) -> None:
             engine.load(cell.suite.instance(cell.language.name, "base"))
         finally:
             engine.stop()
-    Console().print(
+    output().print(
         f"{server.engine} {server.version} is up for {cell.language.title} (pid {server.pid}). "
-        "Stop it with: qeval down",
-        highlight=False,
+        "Stop it with: qeval down"
     )

@@ -3,7 +3,7 @@
 import os
 import sys
 from io import TextIOWrapper
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -11,10 +11,14 @@ if TYPE_CHECKING:
 PIPE_WIDTH = 10_000  # columns; more than any table of ours needs
 
 
-def output(*, whole_lines: bool = True) -> "Console":
-    """Standard output for tables: a terminal's width there, whole lines in a pipe or a file.
+def output(
+    *, whole_lines: bool = True, file: TextIO | None = None, width: int | None = None
+) -> "Console":
+    """Standard output (or `file`) for tables: a terminal's width there, whole lines in a pipe.
 
-    `whole_lines=False` keeps to the usual width in pipes, too: for what lays itself out.
+    `whole_lines=False` keeps to the usual width in pipes, too: for what lays itself out. A bracket
+    in a text is a bracket, no markup: queries and engines' messages are full of them. `width`
+    overrides all this, in columns.
 
     Raises `BrokenPipeError` on writing when the reader is gone.
     """
@@ -25,8 +29,10 @@ def output(*, whole_lines: bool = True) -> "Console":
             # Rich would end the process with status 1, which here means a missed threshold.
             raise BrokenPipeError
 
-    whole = whole_lines and not sys.stdout.isatty() and not os.environ.get("COLUMNS")
-    return Output(width=PIPE_WIDTH if whole else None, highlight=False)
+    stream = sys.stdout if file is None else file
+    if width is None and whole_lines and not stream.isatty() and not os.environ.get("COLUMNS"):
+        width = PIPE_WIDTH
+    return Output(file=file, width=width, markup=False, highlight=False)
 
 
 def never_fail_on_a_character() -> None:

@@ -70,13 +70,13 @@ def print_results(result: "SweepResult", console: "Console | None" = None) -> No
     elif result.cells:
         _print_grid(console, result.cells)
     for line in judging(result.cells):
-        console.print(line, markup=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)
     _print_failures(console, result.cells)
     _print_places(console, result)
     for note in result.notes:
-        console.print(f"\n! {note}", style="bold yellow", markup=False)
+        console.print(f"\n! {note}", style="bold yellow")
     if result.exit_code in (ExitCode.INTERRUPTED, ExitCode.INCOMPLETE):
-        console.print(f"\n{_resume(result)}", markup=False, soft_wrap=True)
+        console.print(f"\n{_resume(result)}", soft_wrap=True)
 
 
 def _print_cell(console: "Console", cell: "CellResult") -> None:
@@ -84,8 +84,8 @@ def _print_cell(console: "Console", cell: "CellResult") -> None:
     absent = _absent(console)
     chosen = _choices(cell)
     title = (" · " if _unicode(console) else " - ").join(chosen[choice] for choice in CHOICES[:4])
-    console.print(title, style="bold", markup=False)
-    console.print(_facts(cell), markup=False)
+    console.print(title, style="bold")
+    console.print(_facts(cell))
     levels = [level for level in LEVELS if level in cell.metrics.by_difficulty]
     grid = _grid()
     for name in ("", "all", "95 % interval", *(levels if len(levels) > 1 else ())):
@@ -105,8 +105,8 @@ def _print_cell(console: "Console", cell: "CellResult") -> None:
     grid.add_row("answers counted", *counts)
     console.print(grid)
     for line in _further(cell):
-        console.print(line, markup=False)
-    console.print(_spent(cell), markup=False)
+        console.print(line)
+    console.print(_spent(cell))
 
 
 def _further(cell: "CellResult") -> list[str]:
@@ -187,15 +187,15 @@ def _print_grid(console: "Console", cells: Sequence["CellResult"]) -> None:
             word = said.pop()
             common.append(f"{title} {'unknown' if word == absent else word}")
     if common:
-        console.print("in all of them: " + ", ".join(common), markup=False)
+        console.print("in all of them: " + ", ".join(common))
     best = max((c.headline for c in cells if c.headline is not None), default=None)
     for columns in _fitting(console, cells, identity, [*metrics, *rest]):
         console.print(_filled(cells, columns, best))
         console.print()
-    console.print("what these words mean: qeval explain", markup=False)
+    console.print("what these words mean: qeval explain")
     shown = [cell for cell in cells if figure(cell, "composite") is not None]
     for account_of_source in dict.fromkeys(map(account, shown)):
-        console.print(account_of_source, markup=False)
+        console.print(account_of_source)
 
 
 FURTHER = {
@@ -295,11 +295,11 @@ def _print_failures(console: "Console", cells: Sequence["CellResult"]) -> None:
     names = {str(verdict) for verdict in Verdict}
     detail = [f"{kind} {n}" for kind, n in kinds.most_common() if kind not in names][:TOP_FAILURES]
     text = ", ".join(f"{verdict} {count}" for verdict, count in failed)
-    console.print(f"failures: {text}", markup=False)
+    console.print(f"failures: {text}")
     if detail:
-        console.print(f"  of kind: {', '.join(detail)}", markup=False)
+        console.print(f"  of kind: {', '.join(detail)}")
     for line in (*_counterexamples(cells), *_first_errors(cells)):
-        console.print(line, markup=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)
 
 
 def _counterexamples(cells: Sequence["CellResult"]) -> Iterator[str]:
@@ -335,12 +335,12 @@ def _print_places(console: "Console", result: "SweepResult") -> None:
     console.print()
     if len(folders) <= LISTED_FOLDERS:
         for folder in folders:
-            console.print(f"written: {_near(folder)}/", markup=False, soft_wrap=True)
+            console.print(f"written: {_near(folder)}/", soft_wrap=True)
     else:
         place = _near(folders[0].parent)
         console.print(f"written: {len(folders)} cell folders in {place}/", soft_wrap=True)
     if result.tracking:
-        console.print(f"MLflow:  {result.tracking}", markup=False, soft_wrap=True)
+        console.print(f"MLflow:  {result.tracking}", soft_wrap=True)
 
 
 def _resume(result: "SweepResult") -> str:

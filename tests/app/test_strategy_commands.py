@@ -65,7 +65,7 @@ def test_a_dry_run_plans_and_runs_nothing(tmp_path: Path, qeval: Run) -> None:
     assert "Nothing was asked or run" in done.stdout
     assert not (tmp_path / "runs").exists()
     unknown = ["model=openai_compatible", "model.base_url=http://x/v1", "model.id=y"]
-    assert "1 cells whose price is unknown" in qeval(*unknown, *QUICK, "--dry-run").stdout
+    assert "1 cell whose price is unknown" in qeval(*unknown, *QUICK, "--dry-run").stdout
 
 
 def test_a_budget_ends_the_sweep_and_a_larger_one_goes_on(tmp_path: Path, qeval: Run) -> None:

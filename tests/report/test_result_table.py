@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from qeval.exit_codes import ExitCode
 from qeval.record import InstanceOutcome, Record
 from qeval.report import print_results
+from qeval.report.console import output
 from qeval.results import CellResult, SweepResult
 from qeval.scoring.metrics import cell_metrics
 from qeval.scoring.verdict import Verdict
@@ -62,7 +62,7 @@ def cell(
 def shown(*cells: CellResult, width: int = 160, **changes: Any) -> list[str]:
     stream = io.StringIO()
     result = SweepResult(cells=cells, **{"exit_code": ExitCode.DONE, **changes})
-    print_results(result, Console(file=stream, width=width, highlight=False))
+    print_results(result, output(file=stream, width=width))
     return stream.getvalue().splitlines()
 
 
@@ -167,7 +167,7 @@ def test_cell_without_a_counted_case_shows_no_zero() -> None:
 def test_terminal_without_unicode_is_served_too() -> None:
     binary = io.BytesIO()
     stream = io.TextIOWrapper(binary, encoding="ascii")
-    console = Console(file=stream, width=80, highlight=False)
+    console = output(file=stream, width=80)
     records = [record("a", Verdict.CORRECT)]
     print_results(SweepResult((cell("模型", records),), ExitCode.DONE), console)
     stream.flush()

@@ -1,0 +1,39 @@
+"""`qeval rescore`: recorded answers judged again by today's code, and told where they changed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import qeval
+from qeval.commands import rescore
+from qeval.exit_codes import ExitCode
+from qeval.journal import JOURNAL
+
+FEW = ["language=sql", "difficulty=easy", "difficulty.limit=1", "workers=1", "tracking=none"]
+
+
+def test_a_changed_verdict_is_told_with_what_the_engine_says_letter_by_letter(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answers = tmp_path / "answers.jsonl"
+    broken = {"case_id": "ec-e01", "query": 'SELECT "[/b]" FROM users'}
+    answers.write_text(json.dumps(broken) + "\n", encoding="utf-8")
+    words = ["model=replay", f"model.file={answers}", "scoring.variants=0"]
+    ran = qeval.run([*FEW, *words])
+    journal = ran.cells[0].folder / JOURNAL
+    text = journal.read_text(encoding="utf-8")
+    assert '"verdict":"schema_error"' in text
+    assert rescore.main([str(journal.parent)]) == ExitCode.DONE
+    assert "1 of 1 verdicts reproduced, 0 changed" in capsys.readouterr().out
+
+    forged = text.replace('"verdict":"schema_error"', '"verdict":"correct"', 1)
+    journal.write_text(forged, encoding="utf-8")
+    into = ["--into", str(tmp_path / "again")]
+    assert rescore.main([str(journal.parent), *into]) == ExitCode.MISSED
+    told = capsys.readouterr().out
+    assert "0 of 1 verdicts reproduced, 1 changed" in told
+    assert 'column "[/b]" does not exist' in told
+    changed = ["--set", "limits.timeout_s=9", "--into", str(tmp_path / "other")]
+    assert rescore.main([str(journal.parent), *changed]) == ExitCode.DONE

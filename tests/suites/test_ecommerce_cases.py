@@ -102,6 +102,15 @@ def test_ties_at_a_limit_are_said() -> None:
         assert ("并列最后一位" in entry.question["zh"]) == bool(entry.answer.top_k)
 
 
+def test_groups_are_asked_for_with_their_columns_and_without_the_empty_ones() -> None:
+    """An outer join is a fair reading of "the most" wherever there are fewer groups than asked."""
+    for case in SUITE.cases:
+        if "GROUP BY" in case.gold["sql"]:
+            english = case.question["en"]
+            assert re.search(r"\b[Gg]ive\b|: its ", english), case.id
+            assert not case.answer.top_k or re.search("left out|Consider only", english), case.id
+
+
 def test_relative_dates_count_from_the_reference_date() -> None:
     for entry in ENTRIES:
         if re.search(r"\blast \d+ days\b", entry.question["en"]):

@@ -151,8 +151,9 @@ def price_per_call(model: Model, prompt_tokens: int = 0) -> float | None:
 
 def cost_bound(model: Model, request: Request) -> float | None:
     """What a request costs at most: its prompt, and an answer of the greatest length."""
-    if price_per_call(model) in (None, 0.0) or getattr(model, "usd_per_call", None) is not None:
-        return price_per_call(model)
+    alone = price_per_call(model)
+    if alone in (None, 0.0) or getattr(model, "usd_per_call", None) is not None:
+        return alone
     count = counter(model)
     tokens = count.messages(request.prompt.messages)
     return price_per_call(model, tokens if count.exact else round(tokens * _MARGIN))

@@ -122,7 +122,7 @@ class ResponseCache:
     def _try(self, work: Callable[[sqlite3.Connection], Any]) -> Any:
         """Run `work` on the open file; None where the file can't serve."""
         with self._lock:
-            for attempt in (1, 2):
+            for once_more in (True, False):
                 try:
                     return work(self._open())
                 except sqlite3.OperationalError as error:
@@ -130,10 +130,10 @@ class ResponseCache:
                     return None
                 except sqlite3.DatabaseError as error:
                     self._disconnect()
-                    if attempt == 2:  # noqa: PLR2004
+                    if once_more:
+                        self._move_aside(error)
+                    else:
                         self._give_up_storing(error)
-                        return None
-                    self._move_aside(error)
         return None
 
     def _open(self) -> sqlite3.Connection:

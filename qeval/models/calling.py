@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 from typing import Any
 
 from qeval.models.base import ModelError
 
 _AGAIN = frozenset({408, 409, 425, 429})
 _OUT_OF_MONEY = ("insufficient_quota", "exceeded your current quota", "credit balance is too low")
-_SERVER_ERROR = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def is_worth_retrying(error: BaseException) -> bool:
         return False
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
-        return status in _AGAIN or status >= _SERVER_ERROR
+        return status in _AGAIN or status >= HTTPStatus.INTERNAL_SERVER_ERROR
     # No status: litellm could not make sense of the answer (IndexError, KeyError …).
     return True
 
@@ -126,6 +126,9 @@ def call_with_retries(call: Callable[[], Any], retry: Retry, entrance: Gate) -> 
         with entrance.turn():
             return call()
 
+    def pause(seconds: float) -> None:
+        entrance.closed.wait(seconds)
+
     attempts = tenacity.Retrying(
         retry=tenacity.retry_if_exception(
             lambda error: is_worth_retrying(error) and not entrance.closed.is_set()
@@ -134,7 +137,7 @@ def call_with_retries(call: Callable[[], Any], retry: Retry, entrance: Gate) -> 
         stop=tenacity.stop_any(
             tenacity.stop_after_attempt(retry.attempts), tenacity.stop_before_delay(retry.total_s)
         ),
-        sleep=lambda seconds: (entrance.closed.wait(seconds), None)[1],
+        sleep=pause,
         reraise=True,
     )
     return attempts(guarded)

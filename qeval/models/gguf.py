@@ -81,17 +81,21 @@ def _intact(source: Source) -> bool:
     path = source.target
     if not path.is_file():
         return False
-    stat = path.stat()
-    if _digest(path, stat.st_size, stat.st_mtime_ns) == source.sha256:
+    if sha256(path) == source.sha256:
         return True
     _say(f"{path} is damaged (its SHA-256 is not the expected one): fetching it again.")
     path.unlink()
     return False
 
 
+def sha256(path: Path) -> str:
+    """The digest of a file, read once per process, and again when the file has changed."""
+    stat = path.stat()
+    return _sha256(path, (stat.st_size, stat.st_mtime_ns))
+
+
 @lru_cache(maxsize=8)
-def _digest(path: Path, size: int, mtime_ns: int) -> str:  # noqa: ARG001
-    """Read once per process, and again when the file has changed."""
+def _sha256(path: Path, _state: tuple[int, int]) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

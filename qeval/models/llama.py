@@ -17,6 +17,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,6 @@ from qeval.paths import cache_dir
 from qeval.prompts.base import Message
 
 _MIN_PREFIX = 32  # tokens; computing fewer is quicker than restoring them
-_CONTEXT_ERROR = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +228,7 @@ class LlamaServer:
                 f"the local model gave no answer within {self._settings.timeout_s:g} s "
                 f"({type(error).__name__}: {error})"
             ) from None
-        if status >= _CONTEXT_ERROR:
+        if status >= HTTPStatus.BAD_REQUEST:
             message = answer.get("error", {}).get("message", answer)
             raise ModelError(f"the local model refused {path}: {message}", retryable=False)
         return answer

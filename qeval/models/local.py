@@ -3,17 +3,19 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qeval.errors import InputError
+from qeval.errors import InputError, did_you_mean
 from qeval.models.base import Generation, Request, Usage
+from qeval.models.remote import QUERY_SCHEMA
 from qeval.prompts.base import Message
 
 if TYPE_CHECKING:
     from qeval.models.gguf import Source
-    from qeval.models.llama import LlamaSettings
+    from qeval.models.llama import LlamaServer, LlamaSettings
+
+_MODES = ("chat", "json", "auto")
 
 
 @dataclass(slots=True)
@@ -21,7 +23,8 @@ class LocalModel:
     """Answers with llama.cpp in this process; bit-identical answers at temperature 0.
 
     `gguf` is a model file of one's own, else `wheel` says which package holds it (see
-    `qeval.models.gguf`). `window`, `max_tokens` count tokens; `timeout_s` seconds for one answer.
+    `qeval.models.gguf`). `answer_mode` json (or auto) holds answers to `answer_schema` (None: an
+    object with the query); one that reaches `max_tokens` is cut all the same. `window`, `max_tokens` count tokens; `timeout_s` seconds for one answer.
     Answers are made one at a time (one slot): a thread waits for its turn in `generate`, while
     other threads execute what was answered before.
     """
@@ -32,6 +35,7 @@ class LocalModel:
     sha256: str | None
     window: int
     threads: int
+    answer_mode: str
     temperature: float
     seed: int
     max_tokens: int
@@ -41,11 +45,17 @@ class LocalModel:
     spin_count: int
     notes: str = ""
     cache: bool = True
-    _held: set["LlamaSettings"] = field(default_factory=set, init=False, repr=False)
+    answer_schema: Mapping[str, Any] | None = None
+    _held: "LlamaSettings | None" = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.gguf is None and self.wheel is None:
             raise InputError("a local model needs model.gguf=FILE (or a wheel that holds one)")
+        if self.answer_mode not in _MODES:
+            raise InputError(
+                f"model.answer_mode={self.answer_mode!r}: a local model has {', '.join(_MODES)}."
+                + did_you_mean(self.answer_mode, _MODES)
+            )
         if self.max_tokens >= self.window:
             raise InputError(
                 f"model.max_tokens={self.max_tokens} leaves no room for a prompt in "
@@ -54,9 +64,11 @@ class LocalModel:
 
     def identity(self) -> dict[str, object]:
         """File digest and decoding settings; threads don't change the answer."""
+        from qeval.models.gguf import sha256
+
         return {
             "adapter": "local",
-            "sha256": self.sha256 if self.gguf is None else _sha256(self._own_file()),
+            "sha256": self.sha256 if self.gguf is None else sha256(self._own_file()),
             "window": self.window,
             "params": self._params(),
         }
@@ -69,6 +81,8 @@ class LocalModel:
         }
         if self.temperature > 0:
             params["seed"] = self.seed
+        if self.answer_mode != "chat":
+            params["json_schema"] = self.answer_schema or QUERY_SCHEMA
         return params
 
     def preflight(self) -> None:
@@ -104,18 +118,7 @@ class LocalModel:
 
     def generate(self, request: Request) -> Generation:
         """Answer one request. Raises `ModelError` for a prompt beyond the window or a time-out."""
-        from qeval.models.llama import LlamaSettings, acquire
-
-        settings = LlamaSettings(
-            gguf=self._file(),
-            context=self.window,
-            threads=self.threads,
-            saved_prefixes=self.saved_prefixes,
-            timeout_s=self.timeout_s,
-            spin_count=self.spin_count,
-        )
-        self._held.add(settings)
-        server = acquire(settings, id(self))
+        file = self._file()
         options: dict[str, Any] = {
             "n_predict": self.max_tokens,
             "temperature": self.temperature,
@@ -123,42 +126,43 @@ class LocalModel:
             "cache_prompt": True,
         }
         sent = self._params()
+        if "json_schema" in sent:
+            options["json_schema"] = sent["json_schema"]
         if self.temperature > 0:
             options["seed"] = sent["seed"] = self._drawn_seed(request)
-        answer = server.complete(request.prompt.messages, options)
+        answer = self._server(file).complete(request.prompt.messages, options)
         return Generation(
             answer.text,
             finish_reason="length" if answer.truncated else "stop",
             usage=Usage(answer.prompt_tokens, answer.completion_tokens, 0.0),
             seconds=answer.seconds,
-            served_by=settings.gguf.stem,
+            served_by=file.stem,
             sent=sent,
         )
 
-    def _settings(self) -> "LlamaSettings":
-        from qeval.models.llama import LlamaSettings
+    def _server(self, file: Path) -> "LlamaServer":
+        from qeval.models.llama import LlamaSettings, acquire
 
-        return LlamaSettings(
-            gguf=self._file(),
+        self._held = LlamaSettings(
+            gguf=file,
             context=self.window,
             threads=self.threads,
             saved_prefixes=self.saved_prefixes,
             timeout_s=self.timeout_s,
             spin_count=self.spin_count,
         )
+        return acquire(self._held, id(self))
 
     def ready_tokenizer(self) -> bool:
         """Load the model for `count_tokens` where its file is here; nothing is fetched."""
         from qeval.models.gguf import present
-        from qeval.models.llama import acquire, load_library
+        from qeval.models.llama import load_library
 
         source = self.source()
         if source is not None and not present(source):
             return False
         load_library(self.spin_count)
-        settings = self._settings()
-        acquire(settings, id(self))
-        self._held.add(settings)
+        self._server(self._file())
         return True
 
     def _drawn_seed(self, request: Request) -> int:
@@ -167,23 +171,14 @@ class LocalModel:
 
     def count_tokens(self, messages: Sequence[Message]) -> int | None:
         """The prompt's length in tokens; None while the model is not running."""
-        from qeval.models.llama import acquire
-
-        for settings in self._held:
-            return acquire(settings, id(self)).count_tokens(messages)
-        return None
+        if self._held is None:
+            return None
+        return self._server(self._held.gguf).count_tokens(messages)
 
     def close(self) -> None:
         """Stop llama.cpp when no other model of this process uses it."""
-        if self._held:
+        if self._held is not None:
             from qeval.models.llama import release
 
-            for settings in self._held:
-                release(settings, id(self))
-            self._held.clear()
-
-
-@lru_cache(maxsize=8)
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+            release(self._held, id(self))
+            self._held = None

@@ -1,6 +1,7 @@
 """A scripted model: deterministic right, wrong and broken answers, for tests and trying out."""
 
 import hashlib
+import math
 import threading
 import time
 from collections import Counter
@@ -59,7 +60,7 @@ class MockModel:
                 if kind not in known:
                     near = did_you_mean(kind, known)
                     raise InputError(f"model.{key}: {kind!r} is none of {', '.join(known)}.{near}")
-        if self.mode == "mixed" and abs(sum(self.shares.values()) - 1) > 1e-9:  # noqa: PLR2004
+        if self.mode == "mixed" and not math.isclose(sum(self.shares.values()), 1):
             raise InputError(
                 f"model.shares must sum to 1, they sum to {sum(self.shares.values()):g}"
             )
@@ -94,15 +95,16 @@ class MockModel:
         if self.latency_s:
             time.sleep(self.latency_s)
         self._fail_on_script(request)
-        text = self._text(self._kind(request), request)
+        kind = self._kind(request)
+        text = self._text(kind, request)
         asked = sum(len(message.content) for message in request.prompt.messages)
         return Generation(
             text,
-            finish_reason="length" if self._kind(request) == "truncated" else "stop",
+            finish_reason="length" if kind == "truncated" else "stop",
             usage=Usage(asked // 4, len(text) // 4, self.usd_per_call),
             seconds=time.perf_counter() - started,
             served_by=f"mock/{self.mode}",
-            is_query=self.style == "query" and self._kind(request) in ("gold", "wrong"),
+            is_query=self.style == "query" and kind in ("gold", "wrong"),
         )
 
     def close(self) -> None:

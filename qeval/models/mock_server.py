@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +20,6 @@ from typing import Any, Self
 
 from qeval.errors import InputError, did_you_mean
 
-_OK = 200
 _LARGEST_BODY = 64 * 1024 * 1024
 
 
@@ -36,7 +36,7 @@ class Rule:
 
     match: str = ""
     times: int | None = None
-    status: int = _OK
+    status: int = HTTPStatus.OK
     message: str = ""
     retry_after: str | float | None = None
     latency_s: float = 0.0
@@ -216,33 +216,35 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path == "/calls":
-            self._send(_OK, self.mock.calls())
+            self._send(HTTPStatus.OK, self.mock.calls())
         elif self.path.rstrip("/") == "/v1/models":
             entry = {"id": self.mock.script.model, "object": "model", "owned_by": "qeval"}
-            self._send(_OK, {"object": "list", "data": [entry]})
+            self._send(HTTPStatus.OK, {"object": "list", "data": [entry]})
         else:
-            self._send(404, {"error": {"message": f"nothing at {self.path}"}})
+            self._send(HTTPStatus.NOT_FOUND, {"error": {"message": f"nothing at {self.path}"}})
 
     def do_DELETE(self) -> None:
         if self.path == "/calls":
             self.mock.forget()
-        self._send(_OK, self.mock.calls())
+        self._send(HTTPStatus.OK, self.mock.calls())
 
     def do_POST(self) -> None:
         size = min(int(self.headers.get("Content-Length") or 0), _LARGEST_BODY)
         raw = self.rfile.read(size)
         chat = self.path.endswith("/chat/completions")
         if not (chat or self.path.endswith("/completions")):
-            self._send(404, {"error": {"message": f"nothing at {self.path}"}})
+            self._send(HTTPStatus.NOT_FOUND, {"error": {"message": f"nothing at {self.path}"}})
             return
         try:
             body = json.loads(raw)
             prompt = _prompt(body)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            self._send(400, {"error": {"message": f"not a request: {error}"}})
+            self._send(HTTPStatus.BAD_REQUEST, {"error": {"message": f"not a request: {error}"}})
             return
         if body.get("stream"):
-            self._send(400, {"error": {"message": "the mock server does not stream"}})
+            self._send(
+                HTTPStatus.BAD_REQUEST, {"error": {"message": "the mock server does not stream"}}
+            )
             return
         rule = self.mock.enter(prompt, body)
         try:
@@ -258,16 +260,16 @@ class _Handler(BaseHTTPRequestHandler):
         if refused is not None:
             message = f"Unsupported value: '{refused}' does not support {body[refused]} here."
             error = {"message": message, "type": "invalid_request_error", "param": refused}
-            self._send(400, {"error": error})
-        elif rule.status != _OK:
+            self._send(HTTPStatus.BAD_REQUEST, {"error": error})
+        elif rule.status != HTTPStatus.OK:
             error = {"message": rule.message or f"scripted {rule.status}", "type": "scripted"}
             self._send(rule.status, {"error": error}, rule.retry_after)
         elif rule.body is not None:
-            self._send_text(_OK, rule.body)
+            self._send_text(HTTPStatus.OK, rule.body)
         else:
             answer = rule.answer if rule.answer is not None else self.mock.answer(prompt)
             text = json.dumps(_completion(self.mock.script.model, rule, prompt, answer, chat=chat))
-            self._send_text(_OK, text, cut=rule.cut)
+            self._send_text(HTTPStatus.OK, text, cut=rule.cut)
 
     def _send(self, status: int, value: Any, retry_after: str | float | None = None) -> None:
         headers = {} if retry_after is None else {"Retry-After": str(retry_after)}

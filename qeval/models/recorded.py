@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from qeval.models.base import Generation, ModelError, Request, Usage
-from qeval.record import Record
+from qeval.record import Record, Round
 
 
 class RecordedModel:
@@ -31,14 +31,13 @@ class RecordedModel:
         record = self._records.get((request.case.id, request.repeat))
         if record is None or record.kind == "model":
             raise ModelError("the journal holds no answer to this case", retryable=False)
-        if request.round or record.rounds:
-            return _of_round(record, request.round)
+        said = _round(record, request.round) if request.round or record.rounds else record
         return Generation(
-            text=record.raw,
-            finish_reason=record.finish_reason,
-            reasoning=record.reasoning,
-            usage=Usage(record.prompt_tokens, record.completion_tokens, record.cost_usd),
-            seconds=record.generation_s or 0.0,
+            text=said.raw,
+            finish_reason=said.finish_reason,
+            reasoning=record.reasoning if said in (record, *record.rounds[-1:]) else None,
+            usage=Usage(said.prompt_tokens, said.completion_tokens, said.cost_usd),
+            seconds=said.generation_s or 0.0,
             cached=True,
             served_by=record.served_by,
             sent=record.sent,
@@ -49,18 +48,8 @@ class RecordedModel:
         """Nothing is held."""
 
 
-def _of_round(record: Record, number: int) -> Generation:
+def _round(record: Record, number: int) -> Round:
     """One answer of a conversation; the last one again where it now goes on for longer."""
     if not record.rounds:
         raise ModelError("the journal holds no answer to this follow-up", retryable=False)
-    found = record.rounds[min(number, len(record.rounds) - 1)]
-    return Generation(
-        text=found.raw,
-        finish_reason=found.finish_reason,
-        usage=Usage(found.prompt_tokens, found.completion_tokens, found.cost_usd),
-        seconds=found.generation_s or 0.0,
-        cached=True,
-        served_by=record.served_by,
-        sent=record.sent,
-        is_query=record.extraction == "as given",
-    )
+    return record.rounds[min(number, len(record.rounds) - 1)]

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from http import HTTPStatus
 from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,10 +15,10 @@ from qeval.errors import InputError, did_you_mean
 from qeval.models.base import Generation, ModelError, Request, Usage
 from qeval.models.calling import Gate, Retry, call_with_retries, gate, is_worth_retrying
 from qeval.models.keys import Alternatives, alternatives, is_set, scrub, single_key, spoken
-from qeval.models.prices import Price, price_of
+from qeval.models.prices import Price, price_of, table_entry
 
-_MODES = ("chat", "completion", "json", "tool")
-_ANSWER_SCHEMA = {
+_MODES = ("chat", "completion", "json", "tool", "auto")
+QUERY_SCHEMA = {
     "type": "object",
     "properties": {"query": {"type": "string", "description": "The query alone."}},
     "required": ["query"],
@@ -32,7 +33,7 @@ def _form(mode: str, schema: Mapping[str, Any]) -> dict[str, Any]:
         return {"response_format": {"type": "json_schema", "json_schema": wanted}}
     if mode != "tool":
         return {}
-    described = "Hand in the query." if schema is _ANSWER_SCHEMA else "Hand in the answer."
+    described = "Hand in the query." if schema is QUERY_SCHEMA else "Hand in the answer."
     function = {"name": "answer", "description": described, "parameters": schema}
     return {
         "tools": [{"type": "function", "function": function}],
@@ -44,6 +45,7 @@ _CARRIES = {"json": "response_format", "tool": "tools"}
 # What a model may refuse without the question becoming another one. Never the token limit. Without
 # tool_choice the model may answer in words, in which the query is looked for as always.
 _DISPENSABLE = ("temperature", "top_p", "seed", "tool_choice")
+_REFUSED = (400, 422)  # statuses that say so
 _NOT_SETTINGS = frozenset(
     {"messages", "prompt", "system", "contents", "input", "systemInstruction", "system_instruction"}
     | {"extra_headers", "headers", "api_key", "user"}
@@ -60,7 +62,8 @@ class RemoteModel:
     `retry` the whole of a call; `max_concurrent` calls run at once per process. `price` is US
     dollars per million tokens (`input`, `output`) where litellm's table does not know it; `window`
     the context in tokens. `answer_schema` is the JSON schema that the modes json and tool ask for
-    (None: an object with the query). The key is read from the variables of `key_env`, see
+    (None: an object with the query); auto is json, and chat where the schema is known or turns out
+    not to be taken. The key is read from the variables of `key_env`, see
     `qeval.models.keys`, and is part of no text, hash or file.
     """
 
@@ -159,7 +162,8 @@ class RemoteModel:
 
     def _ask(self, request: Request, entrance: Gate, started: float) -> Generation:
         entrance.closed.clear()
-        params = {**self.params, **_form(self.answer_mode, self.answer_schema or _ANSWER_SCHEMA)}
+        params = {**self.params, **_form(self._mode(), self.answer_schema or QUERY_SCHEMA)}
+        optional = (*_DISPENSABLE, *(["response_format"] if self.answer_mode == "auto" else []))
         while True:
             refused = sorted(self._refused & params.keys())
             wanted = {name: value for name, value in params.items() if name not in refused}
@@ -168,7 +172,7 @@ class RemoteModel:
             try:
                 response = call_with_retries(call, Retry(**self.retry), entrance)
             except Exception as error:
-                refusal = _refusal(error, wanted)
+                refusal = _refusal(error, wanted, optional)
                 if refusal is None:
                     raise
                 if refusal == "max_tokens":
@@ -180,6 +184,13 @@ class RemoteModel:
             if refused:
                 sent = {**sent, "refused": refused}
             return self._generation(response, sent, started)
+
+    def _mode(self) -> str:
+        """How it is asked: `auto` is decided by litellm's table, and tried where that is silent."""
+        if self.answer_mode != "auto":
+            return self.answer_mode
+        entry = table_entry(self.id) if self.base_url is None else None
+        return "chat" if entry and not entry.get("supports_response_schema") else "json"
 
     def _call(
         self, request: Request, wanted: Mapping[str, Any], asked: list[dict[str, Any]]
@@ -256,7 +267,7 @@ class RemoteModel:
         text = re.sub(r"^(?:litellm\.)?(\w+Error: )(?:litellm\.)?\1?", r"\1", str(error))
         where = f" at {self.base_url}" if self.base_url else ""
         said = scrub(" ".join(text.split()), self._keys)[:500]
-        if status == 401:  # noqa: PLR2004
+        if status == HTTPStatus.UNAUTHORIZED:
             said += f" (check {spoken(self._keys) or 'whether the server wants a key'})"
         return f"{self.name} ({self.id}){where}: {type(error).__name__}: {said}"
 
@@ -310,21 +321,21 @@ def _checked(response: Any) -> Any:
     return response
 
 
-def _refusal(error: Exception, sent: Mapping[str, Any]) -> str | None:
+def _refusal(error: Exception, sent: Mapping[str, Any], optional: Sequence[str]) -> str | None:
     """The one of the sent parameters that the provider (or litellm's table) does not take."""
-    if getattr(error, "status_code", None) != 400:  # noqa: PLR2004
+    if getattr(error, "status_code", None) not in _REFUSED:
         return None
     text = str(error)
     if "max_completion_tokens" in text and "max_tokens" in sent:
         return "max_tokens"
-    named = (name for name in _DISPENSABLE if name in sent and re.search(rf"\b{name}\b", text))
+    named = (name for name in optional if name in sent and re.search(rf"\b{name}\b", text))
     return next(named, None)
 
 
 def _declined(error: Exception) -> bool:
     """Whether the provider's content policy, not the request's form, was the reason."""
     return type(error).__name__ == "ContentPolicyViolationError" or (
-        getattr(error, "status_code", None) == 400  # noqa: PLR2004
+        getattr(error, "status_code", None) == HTTPStatus.BAD_REQUEST
         and re.search(r"content_(?:policy_violation|filter)\b", str(error)) is not None
     )
 

@@ -71,7 +71,8 @@ def answer_tokens_of(model: Model) -> int | None:
 
 
 def _own(model: Model) -> TokenCounter:
-    count: Any = model.count_tokens  # type: ignore[attr-defined]
+    count = getattr(model, "count_tokens", None)
+    assert count is not None  # it has `ready_tokenizer`, which makes this one ready
     empty = int(count([Message("user", "x")])) - 1
     return TokenCounter(
         how=f"{model.name}'s own tokenizer",

@@ -87,6 +87,14 @@ def test_a_file_of_ones_own_is_looked_at_first(tmp_path: Path) -> None:
         asked.generate(request())
 
 
+def test_a_file_of_ones_own_that_changes_is_another_model(tmp_path: Path) -> None:
+    file = tmp_path / "own.gguf"
+    file.write_bytes(b"GGUF one")
+    before = model("smollm2", f"gguf='{file}'").identity()
+    file.write_bytes(b"GGUF other")
+    assert model("smollm2", f"gguf='{file}'").identity() != before
+
+
 def test_no_room_for_a_prompt_is_a_wrong_setting() -> None:
     with pytest.raises(InputError, match="leaves no room"):
         model("smollm2", "max_tokens=9000")

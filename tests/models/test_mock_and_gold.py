@@ -1,11 +1,15 @@
 """The models that need nothing: gold, and the scripted one."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from qeval.errors import InputError
 from qeval.models.base import Model, ModelError
+from qeval.models.recorded import RecordedModel
+from qeval.record import Record, Round
+from qeval.scoring.verdict import Verdict
 from tests.models.ask import GOLD, model, request
 
 
@@ -78,3 +82,15 @@ def test_scripted_failures_fail_so_often_and_then_answer() -> None:
 def test_wrong_settings_are_explained(override: str, complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
         model("mock", override)
+
+
+def test_a_recorded_conversation_is_told_again_to_its_last_thought() -> None:
+    record = Record(
+        case_id="easy-01", repeat=0, difficulty="easy", tags=(), question="?", gold="SELECT 1",
+        verdict=Verdict.CORRECT, raw="SELECT 2", reasoning="hm", finish_reason="stop",
+        rounds=(Round("SELEC", None, "syntax_error"), Round("SELECT 2", "SELECT 2", "fine")),
+    )  # fmt: skip
+    asked = RecordedModel("told", records=[record])
+    first, last = (asked.generate(replace(request(), round=number)) for number in (0, 1))
+    assert (first.text, first.reasoning) == ("SELEC", None)
+    assert (last.text, last.reasoning) == ("SELECT 2", "hm")

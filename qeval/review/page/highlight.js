@@ -21,8 +21,9 @@ function pieces(text, language) {
   for (const hit of text.matchAll(all)) {
     if (hit.index > end) found.push(["", text.slice(end, hit.index)]);
     const [whole, isComment, isString, isVariable, isWord] = hit;
+    const isName = /[.:]/.test(text[hit.index - 1] || ""); // of a column, a label: u.name, (:Order)
     const kind = isComment ? "comment" : isString ? "string" : isVariable ? "variable"
-      : isWord ? (known.has(folded ? whole.toUpperCase() : whole) ? "keyword" : "") : "number";
+      : isWord ? (!isName && known.has(folded ? whole.toUpperCase() : whole) ? "keyword" : "") : "number";
     found.push([kind, whole]);
     end = hit.index + whole.length;
   }

@@ -2,7 +2,7 @@
 
 const $ = (id) => document.getElementById(id);
 const secret = location.hash.slice(1);
-const state = { items: [], place: 0, sawJudge: false, view: null, asked: 0 };
+const state = { items: [], place: 0, view: null, asked: 0, seen: new Set() };
 
 function element(tag, text, name) {
   const made = document.createElement(tag);
@@ -62,26 +62,28 @@ function showQueue() {
     return line;
   }));
   const done = state.items.filter((item) => item.mine).length;
-  $("progress").textContent = `${done} of ${state.items.length} decided`;
+  const all = done > 0 && done === state.items.length ? "; Ctrl-C in the terminal ends the review" : "";
+  $("progress").textContent = `${done} of ${state.items.length} decided${all}`;
 }
 
 async function show(place) {
   if (place < 0 || place >= state.items.length) return;
   state.place = place;
-  state.sawJudge = false;
+  state.view = null; // no key may decide on what is not shown yet
   showQueue();
   $("queue").children[place].scrollIntoView({ block: "nearest" });
   $("item").setAttribute("aria-busy", "true");
   const asked = ++state.asked;
   const view = await call(`/api/item?key=${state.items[place].key}&${asReviewer()}`);
   if (asked !== state.asked) return; // the reviewer has gone on
-  $("item").setAttribute("aria-busy", "false");
   render(view);
   window.scrollTo(0, 0);
 }
 
 function render(view) {
   state.view = view;
+  $("item").setAttribute("aria-busy", "false");
+  if (view.mine && view.mine.saw_judge) state.seen.add(sight());
   const facts = [[view.case], [view.language], [view.difficulty],
     [view.kind && view.kind !== view.verdict ? `${view.verdict}: ${view.kind}` : view.verdict, "verdict"],
     [view.models.join(", ")]];
@@ -103,14 +105,16 @@ function render(view) {
   }
   $("withdrawn").disabled = !view.mine;
   $("others").hidden = view.others.length === 0;
-  $("others").replaceChildren(...view.others.map((other) =>
+  $("others").replaceChildren(element("h2", "other reviewers"), ...view.others.map((other) =>
     element("p", `${other.reviewer}: ${other.choice}${other.reason ? ` — ${other.reason}` : ""}`)));
 }
 
 function showRows(side, result, what) {
   const alone = result.rows.filter(([, common]) => !common).length;
-  const cut = result.rows.length < result.total ? `, ${result.rows.length} shown` : "";
-  $(`${side}-count`).textContent = `${rowsOf(result.total)}${cut}; ${alone} only here`;
+  const isCut = result.rows.length < result.total;
+  const cut = isCut ? `, ${result.rows.length} shown` : "";
+  const more = isCut && alone === result.rows.length ? " or more" : "";
+  $(`${side}-count`).textContent = `${rowsOf(result.total)}${cut}; ${alone}${more} only here`;
   $(`${side}-rows`).replaceChildren(resultTable(side, result, what));
 }
 
@@ -120,9 +124,10 @@ function resultTable(side, result, what) {
   const table = element("table");
   const head = table.createTHead().insertRow();
   result.columns.forEach((name, place) => {
-    const cell = element("th", name);
+    const cell = heading(name, result.rows.map(([cells]) => cells[place]));
     const matched = result.matched[place];
-    if (side !== "gold" && matched !== name) cell.append(element("small", matched ? `as ${matched}` : "not asked for"));
+    const role = !matched ? "not asked for" : name ? `as ${matched}` : `no ${matched}`;
+    if (side !== "gold" && matched !== name) cell.append(element("small", role));
     head.append(cell);
   });
   const body = table.createTBody();
@@ -134,7 +139,18 @@ function resultTable(side, result, what) {
     }
     row.append(...cells.map(shownCell));
   }
+  if (!result.rows.length) {
+    const none = element("td", "no rows", "none");
+    none.colSpan = Math.max(1, result.columns.length);
+    body.insertRow().append(none);
+  }
   return table;
+}
+
+function heading(name, cells) {
+  const isNumber = cells.some((cell) => typeof cell === "number")
+    && cells.every((cell) => cell === null || typeof cell === "number");
+  return element("th", name, isNumber ? "number" : "");
 }
 
 function shownCell(value) {
@@ -148,12 +164,13 @@ function showCounterexample() {
   if (!found) return;
   const rest = found.tables.length ? ", all else being empty" : "";
   $("few").textContent = `${found.summary}${rest}${found.message && ": "}${found.message}`;
+  $("few-data").open = found.tables.reduce((sum, one) => sum + one.total, 0) <= 50; // more tell little
   $("few-tables").replaceChildren(...found.tables.map((one) => {
     const table = element("table");
     const caption = element("caption", one.name);
     if (one.rows.length < one.total) caption.append(element("small", ` ${one.rows.length} of ${rowsOf(one.total)}`));
     const head = element("tr");
-    head.append(...one.columns.map((name) => element("th", name)));
+    head.append(...one.columns.map((name, place) => heading(name, one.rows.map((cells) => cells[place]))));
     table.append(caption, head, ...one.rows.map((cells) => {
       const row = element("tr");
       row.append(...cells.map(shownCell));
@@ -172,34 +189,49 @@ function showCounterexample() {
   }
 }
 
+// Once seen it stays seen, by this reviewer of this item: their decision says so.
+const sight = () => `${reviewer()} ${state.view.key}`;
+const sawJudge = () => state.seen.has(sight());
+
 function showJudge() {
   const said = state.view.judgements;
   $("judge").hidden = said.length === 0;
-  $("judge-words").hidden = !state.sawJudge;
-  $("judge-button").setAttribute("aria-expanded", String(state.sawJudge));
+  unfold("judge", sawJudge(), "judge-words");
   $("judge-words").replaceChildren(...said.flatMap((one) => {
     const claim = one.claim ? `; its row set: ${one.claim.outcome}${one.claim.message ? ` (${one.claim.message})` : ""}` : "";
     const odd = [one.split && "votes disagree", one.contradicted && "contradicted by the evidence"].filter(Boolean).join(", ");
+    const alike = new Map();
+    for (const vote of one.votes) {
+      const words = `${vote.label}: ${vote.reason}`;
+      alike.set(words, (alike.get(words) || 0) + 1);
+    }
     return [element("p", `${one.judge}: ${one.label}${odd ? ` (${odd})` : ""}${claim}`),
-      ...one.votes.map((vote) => element("p", `  ${vote.label}: ${vote.reason}`))];
+      ...[...alike].map(([words, count]) => element("p", count > 1 ? `${count} × ${words}` : words, "vote"))];
   }));
 }
 
 async function decide(choice) {
-  if (!state.view || (choice === "withdrawn" && !state.view.mine)) return;
+  const decided = state.view;
+  if (!decided || (choice === "withdrawn" && !decided.mine)) return;
   const place = state.place;
-  const reason = choice === "withdrawn" ? "" : $("reason").value;
-  const view = await call("/api/decide", {
-    key: state.view.key, choice, reason, reviewer: reviewer(), saw_judge: state.sawJudge,
-  });
-  state.items[place].mine = view.mine && view.mine.choice;
-  $("reason").blur();
-  if (choice === "withdrawn" || place + 1 >= state.items.length) {
-    render(view);
-    showQueue();
-  } else {
-    await show(place + 1);
+  const body = {
+    key: decided.key, choice, reviewer: reviewer(), saw_judge: sawJudge(),
+    reason: choice === "withdrawn" ? "" : $("reason").value,
+  };
+  state.view = null; // the same key pressed twice decides once
+  let view;
+  try {
+    view = await call("/api/decide", body);
+  } catch (error) {
+    if (state.place === place) state.view = decided;
+    throw error;
   }
+  state.items[place].mine = view.mine && view.mine.choice;
+  showQueue();
+  if (state.place !== place) return; // the reviewer has gone on
+  $("reason").blur();
+  if (choice === "withdrawn" || place + 1 >= state.items.length) render(view);
+  else await show(place + 1);
 }
 
 function nextOpen() {
@@ -208,29 +240,30 @@ function nextOpen() {
   return place === undefined ? Promise.resolve() : show(place);
 }
 
-function toggle(id) {
-  const hidden = ($(id).hidden = !$(id).hidden);
-  $(`${id}-button`).setAttribute("aria-expanded", String(!hidden));
+function unfold(id, isOpen, folded = id) {
+  $(folded).hidden = !isOpen;
+  $(`${id}-button`).setAttribute("aria-expanded", String(isOpen));
 }
+
+const toggleHelp = () => unfold("help", $("help").hidden);
 
 function toggleJudge() {
   if (!state.view || state.view.judgements.length === 0) return;
-  // Once seen it stays seen: the decision says so.
-  if (state.sawJudge) $("judge-words").hidden = !$("judge-words").hidden;
-  else { state.sawJudge = true; showJudge(); }
+  state.seen.add(sight());
+  unfold("judge", $("judge-words").hidden, "judge-words");
 }
 
 const KEYS = {
   e: () => decide("equivalent"), d: () => decide("different"), u: () => decide("withdrawn"),
   n: () => show(state.place + 1), ArrowRight: () => show(state.place + 1),
   p: () => show(state.place - 1), ArrowLeft: () => show(state.place - 1),
-  o: nextOpen, j: toggleJudge, "?": () => toggle("help"),
+  o: nextOpen, j: toggleJudge, "?": toggleHelp, Escape: () => unfold("help", false),
 };
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target instanceof HTMLInputElement) {
-    if (event.key === "Escape" || (event.key === "Enter" && event.target.id === "reason")) event.target.blur();
+    if (event.key === "Escape" || event.key === "Enter") event.target.blur();
     return;
   }
   if (event.key === "r") {
@@ -245,14 +278,13 @@ document.addEventListener("keydown", (event) => {
 for (const choice of ["equivalent", "different", "withdrawn"]) {
   $(choice).addEventListener("click", () => attempt(() => decide(choice)));
 }
-$("help-button").addEventListener("click", () => toggle("help"));
+$("help-button").addEventListener("click", toggleHelp);
 $("judge-button").addEventListener("click", toggleJudge);
-$("reviewer").addEventListener("change", () => attempt(async () => {
-  await loadQueue();
-  await show(state.place);
-}));
+$("reviewer").addEventListener("change", () => attempt(begin));
 
-attempt(async () => {
+async function begin() {
   await loadQueue();
   if (state.items.length) await show(Math.max(0, state.items.findIndex((item) => !item.mine)));
-});
+}
+
+attempt(begin);

@@ -6,7 +6,6 @@ python benchmarks/bench_strategies.py grid [lang=sql,cypher,typeql]
 python benchmarks/bench_strategies.py resume [lang=sql,cypher,typeql]
 """
 
-import json
 import os
 import re
 import resource
@@ -24,7 +23,6 @@ GRID = [
     "model.seed=0,1,2,3",
     "prompt_strategy=zero_shot,few_shot,schema_few_shot",
 ]
-_TIMES = ("finished_at", "generation_s", "execution_s", "seconds")
 
 
 def linking() -> None:
@@ -200,24 +198,18 @@ def _start(words: list[str], folder: Path) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(command, cwd=folder, stdout=output, stderr=output)
 
 
-def _records(folder: Path) -> dict[tuple[str, str, int], Any]:
+def _records(folder: Path) -> dict[tuple[str, str, int], dict[str, Any]]:
+    from qeval.journal import read_lines
+    from qeval.record import Record
+
     found = {}
     for journal in sorted(folder.glob("runs/*/journal.jsonl")):
-        for line in journal.read_text(encoding="utf-8").splitlines():
-            try:
-                record = json.loads(line)
-            except ValueError:
-                continue  # half written
-            if record["type"] == "record":
-                place = (journal.parent.name, record["case_id"], record["repeat"])
-                found[place] = _timeless(record)
+        for _, line in read_lines(journal):
+            if line.pop("type") == "record":
+                record = Record.from_json(line)
+                place = (journal.parent.name, record.case_id, record.repeat)
+                found[place] = record.without_times().to_json()
     return found
-
-
-def _timeless(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _timeless(inner) for key, inner in value.items() if key not in _TIMES}
-    return [_timeless(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _runs(folder: Path) -> int:

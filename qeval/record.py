@@ -1,6 +1,6 @@
 """One case's outcome in one cell: the line that the journal keeps."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from qeval.judge.base import Judgement
@@ -106,6 +106,21 @@ class Record:
         if self.rounds and self.rounds[0].kind != "fine":
             return Verdict(self.rounds[0].kind)
         return self.verdict
+
+    def without_times(self) -> "Record":
+        """What another run of the same gives again: all but when it was and how long it took."""
+        said = self.judgement
+        if said is not None:
+            said = replace(said, votes=tuple(replace(vote, seconds=None) for vote in said.votes))
+        return replace(
+            self,
+            outcomes=tuple(replace(outcome, seconds=None) for outcome in self.outcomes),
+            rounds=tuple(replace(round_, generation_s=None) for round_ in self.rounds),
+            judgement=said,
+            generation_s=None,
+            execution_s=None,
+            finished_at="",
+        )
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready dictionary; `from_json` reads it back unchanged."""

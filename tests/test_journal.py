@@ -2,12 +2,14 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import textwrap
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,8 +17,9 @@ from hypothesis import strategies as st
 
 from qeval.errors import IncompleteError, InputError
 from qeval.journal import AppendFile, Journal, read_journal, read_prompts
+from qeval.judge.base import Judgement, Vote
 from qeval.prompts.base import Message, Prompt
-from qeval.record import InstanceOutcome, Record
+from qeval.record import InstanceOutcome, Record, Round
 from qeval.scoring.verdict import Verdict
 
 HEADER = {"key": "0123456789abcdef", "name": "gold-sql", "config": {}}
@@ -166,6 +169,34 @@ def test_a_folder_of_another_cell_is_refused(tmp_path: Path) -> None:
 def test_a_record_survives_json_unchanged() -> None:
     whole = replace(record("c"), cost_usd=None, query=None, sent={"temperature": 0})
     assert Record.from_json(json.loads(json.dumps(whole.to_json()))) == whole
+
+
+def test_a_record_without_times_tells_none_and_all_else() -> None:
+    vote = Vote("different", "why", seconds=1.0)
+    timed = replace(
+        record("c1"),
+        outcomes=(InstanceOutcome("base", Verdict.CORRECT, rows=2, seconds=1.0),),
+        rounds=(Round("raw", "SELECT 1", "fine", generation_s=1.0),),
+        judgement=Judgement("different", (vote,)),
+        generation_s=1.0,
+        execution_s=1.0,
+        finished_at="2026-01-01T00:00:00.000+00:00",
+    )
+
+    def told(value: Any) -> dict[tuple[str, str], Any]:
+        found: dict[tuple[str, str], Any] = {}
+        for field in fields(value):
+            inner = getattr(value, field.name)
+            for part in inner if isinstance(inner, tuple) else (inner,):
+                found |= told(part) if is_dataclass(part) else {}
+            if re.search(r"(_s|seconds|_at)$", field.name):
+                found[type(value).__name__, field.name] = inner
+        return found
+
+    assert all(told(timed).values())
+    assert not any(told(timed.without_times()).values())
+    (outcome,) = timed.without_times().outcomes
+    assert (outcome.rows, timed.without_times().raw) == (2, timed.raw)
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,13 @@ import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 from qeval.configuration import compose
 from qeval.languages.base import Language
-from qeval.record import InstanceOutcome
+from qeval.record import InstanceOutcome, Record
 from qeval.scoring.verdict import Verdict
 from qeval.sharing import SharedOutcomes, repeatable
 from qeval.suites import load_suite
@@ -162,7 +161,7 @@ def test_the_oldest_goes_first_and_a_copy_is_empty() -> None:
     assert copy.once("a", lambda: InstanceOutcome("base", Verdict.TIMEOUT)).verdict == "timeout"
 
 
-def _grid(folder: Path, *words: str) -> dict[tuple[str, str], dict[str, Any]]:
+def _grid(folder: Path, *words: str) -> dict[tuple[str, str], Record]:
     cells = [
         compose(
             [
@@ -177,12 +176,7 @@ def _grid(folder: Path, *words: str) -> dict[tuple[str, str], dict[str, Any]]:
     found = {}
     for cell in result.cells:
         for record in cell.records:
-            values = record.to_json()
-            for timed in ("finished_at", "generation_s", "execution_s"):
-                values.pop(timed)
-            for outcome in values["outcomes"]:
-                outcome.pop("seconds")
-            found[cell.folder.name, record.case_id] = values
+            found[cell.folder.name, record.case_id] = record.without_times()
     return found
 
 

@@ -1,6 +1,5 @@
 """A grid that is killed and run again ends with the records of one that was left alone."""
 
-import json
 import os
 import signal
 import subprocess
@@ -10,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from qeval.journal import read_lines
+from qeval.record import Record
 from tests.conftest import command
 
-TIMES = ("finished_at", "generation_s", "execution_s", "seconds")
 CELLS = 4
 CASES = 24
 
@@ -27,22 +27,17 @@ def grid(language: str) -> list[str]:
     )  # fmt: skip
 
 
-def records(folder: Path) -> dict[tuple[str, str, int], Any]:
+def records(folder: Path) -> dict[tuple[str, str, int], Record]:
     """All whole records by cell folder, case and repeat, without what tells the time."""
     found = {}
     for journal in folder.glob("runs/*/journal.jsonl"):
-        for line in journal.read_bytes().splitlines(keepends=True):
-            if line.endswith(b"\n") and (record := json.loads(line))["type"] == "record":
-                where = (journal.parent.name, record["case_id"], record["repeat"])
+        for _, line in read_lines(journal):
+            if line.pop("type") == "record":
+                record = Record.from_json(line)
+                where = (journal.parent.name, record.case_id, record.repeat)
                 assert where not in found, "a finished case was asked again"
-                found[where] = timeless(record)
+                found[where] = record.without_times()
     return found
-
-
-def timeless(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: timeless(inner) for key, inner in value.items() if key not in TIMES}
-    return [timeless(inner) for inner in value] if isinstance(value, list) else value
 
 
 def prompts(folder: Path) -> dict[str, set[bytes]]:

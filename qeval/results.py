@@ -1,15 +1,13 @@
 """What a finished sweep hands back, and the closing of a cell: metrics out of its journal."""
 
 import json
-import os
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qeval.errors import IncompleteError
+from qeval.atomic import write_atomically
 from qeval.exit_codes import ExitCode
 from qeval.journal import read_journal
 from qeval.judge.cards import Trust, trust_of
@@ -145,8 +143,9 @@ def write_summary(result: CellResult) -> None:
         "metrics": result.metrics.to_json(),
         **({} if result.trust is None else {"judge": result.trust.to_json()}),
     }
-    _replace(result.folder / SUMMARY, json.dumps(summary, ensure_ascii=False, indent=1) + "\n")
-    _replace(result.folder / "config.yaml", _yaml(result.header["config"]))
+    text = json.dumps(summary, ensure_ascii=False, indent=1)
+    write_atomically(result.folder / SUMMARY, text + "\n")
+    write_atomically(result.folder / "config.yaml", _yaml(result.header["config"]))
 
 
 def summed_reviews(folder: Path) -> int | None:
@@ -170,21 +169,6 @@ def _missed(cell: "Cell", metrics: CellMetrics) -> list[str]:
                 shown = "refused (the judge is not calibrated)"
             lines.append(f"{cell.name}: {name} is {shown}, below fail_under.{name}={bound}")
     return lines
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file in one step: a reader sees the old or the new one, never half of it."""
-    half = path.with_name(path.name + ".part")
-    try:
-        half.write_text(text, encoding="utf-8", errors="backslashreplace")
-        os.replace(half, path)  # noqa: PTH105
-    except OSError as error:
-        with suppress(OSError):
-            half.unlink(missing_ok=True)
-        raise IncompleteError(
-            f"can't write {path}: {error.strerror or error}. What the journal has is kept; when "
-            "this is repaired, run the same command again"
-        ) from error
 
 
 def _yaml(config: Mapping[str, Any]) -> str:

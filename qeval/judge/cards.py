@@ -6,12 +6,12 @@ votes); its entries belong to the pairs they were measured on.
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from qeval.atomic import write_atomically
 from qeval.errors import InputError
 from qeval.judge.base import Judge, digest_of
 from qeval.judge.figures import Figures
@@ -126,7 +126,10 @@ def read_card(runs_dir: Path, identity: str) -> Card | None:
 
 
 def write_card(runs_dir: Path, judge: Judge, entry: Entry) -> Path:
-    """Put an entry on the judge's card, in place of an older one of the same suite and language."""
+    """Put an entry on the judge's card, in place of an older one of the same suite and language.
+
+    Raises `IncompleteError` where the card can't be written.
+    """
     from filelock import FileLock
 
     identity = digest_of(judge)
@@ -146,9 +149,8 @@ def write_card(runs_dir: Path, judge: Judge, entry: Entry) -> Path:
             "facts": judge.identity(),
             "entries": [each.to_json() for each in entries],
         }
-        half = path.with_suffix(".part")
-        half.write_text(json.dumps(card, ensure_ascii=False, indent=1, default=str) + "\n", "utf-8")
-        os.replace(half, path)  # noqa: PTH105 - one step: readers see the old card or the new one
+        text = json.dumps(card, ensure_ascii=False, indent=1, default=str)
+        write_atomically(path, text + "\n")
     return path
 
 

@@ -1,13 +1,15 @@
 """The append-only JSON-lines file of a cell: the truth that everything else is derived from.
 
 A cell folder holds `journal.jsonl` (first line: the cell's header, then one record a line) and
-`prompts.jsonl` (every distinct prompt by its digest). Whatever ends the process, at most the line
-being written is lost: opening the journal again cuts a half-written end off and goes on.
+`prompts.jsonl` (every distinct prompt by its digest). A run with other settings of those that the
+cell's key leaves out (repeats, weights, workers …) adds its header: the latest one holds. Whatever
+ends the process, at most the line being written is lost: opening the journal again cuts a
+half-written end off and goes on.
 """
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -123,19 +125,18 @@ class Journal:
         self.pointing: dict[tuple[str, int], Record] = {}
         stored: dict[str, Any] | None = None
         for number, line in read_lines(self.folder / JOURNAL):
-            if number == 1:
+            if line.get("type") == "record":
+                self._note(_record(self.folder / JOURNAL, number, line))
+            elif number == 1 or line.get("type") == "cell":
                 stored = line
-            elif line.get("type") == "record":
-                record = _record(self.folder / JOURNAL, number, line)
-                self._note(record)
-                self._point(record)
-        if stored is None:
-            self._journal.append({"type": "cell", **header})
-        elif stored.get("key") != header["key"]:
+        if stored is not None and stored.get("key") != header["key"]:
             raise InputError(
                 f"{self.folder} belongs to cell {stored.get('key')}, not {header['key']}; "
                 "choose another runs_dir or move that folder away"
             )
+        line = {"type": "cell", **header}
+        if stored != json.loads(json.dumps(line, default=str)):
+            self._journal.append(line)
 
     def finished(self, case_id: str, repeat: int) -> bool:
         """Whether that case has a verdict about the prediction (not about our machinery).
@@ -152,6 +153,10 @@ class Journal:
             self._unjudged.add(place)
         else:
             self._unjudged.discard(place)
+        if record.counterexample:
+            self.pointing[place] = record
+        else:
+            self.pointing.pop(place, None)
 
     def append(
         self, record: Record, prompt: Prompt | None, follow_ups: Sequence[Prompt] = ()
@@ -165,13 +170,6 @@ class Journal:
                 self._shown.add(digest)
         self._journal.append({"type": "record", **record.to_json()})
         self._note(record)
-        self._point(record)
-
-    def _point(self, record: Record) -> None:
-        if record.counterexample:
-            self.pointing[record.case_id, record.repeat] = record
-        else:
-            self.pointing.pop((record.case_id, record.repeat), None)
 
     def close(self) -> None:
         """Release the journal for other processes. Safe to call twice."""
@@ -179,7 +177,8 @@ class Journal:
 
 
 def read_journal(folder: Path) -> tuple[dict[str, Any], list[Record]]:
-    """A cell's header and its records, the latest of each (case, repeat), in order of first sight.
+    """A cell's latest header and its records, the latest of each (case, repeat), in order of first
+    sight, of more repeats, too, than the header asks for (`asked_for`).
 
     Raises `InputError` naming file and line where the journal can't be read. A half-written last
     line is passed over.
@@ -200,6 +199,14 @@ def read_journal(folder: Path) -> tuple[dict[str, Any], list[Record]]:
             record = _record(path, number, line)
             records[record.case_id, record.repeat] = record
     return header, list(records.values())
+
+
+def asked_for(header: Mapping[str, Any], records: Iterable[Record]) -> list[Record]:
+    """The records that the header asks for: a header before it may have had more repeats."""
+    repeats = header.get("config", {}).get("repeats")
+    if not isinstance(repeats, int):
+        return list(records)
+    return [record for record in records if record.repeat < repeats]
 
 
 def _record(path: Path, number: int, line: dict[str, Any]) -> Record:

@@ -44,6 +44,7 @@ def recorded_cell(
     chosen = header["config"]["model"]
     config.model = {"_target_": "qeval.models.recorded.RecordedModel", "name": chosen["name"]}
     cell = build_cell(config)
+    records = [record for record in records if record.repeat < cell.repeats]
     gone = {record.case_id for record in records} - {case.id for case in cell.cases}
     if gone:
         raise InputError(

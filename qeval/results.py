@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from qeval.atomic import write_atomically
 from qeval.exit_codes import ExitCode
-from qeval.journal import read_journal
+from qeval.journal import asked_for, read_journal
 from qeval.judge.cards import Trust, trust_of
 from qeval.models.labels import model_label
 from qeval.record import Record
@@ -56,8 +56,9 @@ class CellResult:
 
     @cached_property
     def records(self) -> list[Record]:
-        """All records of the cell, the latest of each (case, repeat)."""
-        return read_reviewed(self.folder)[1]
+        """The cell's records as reviewers left them, the latest of each (case, repeat)."""
+        _, records = read_reviewed(self.folder)
+        return asked_for(self.header, records)
 
 
 @dataclass(frozen=True)

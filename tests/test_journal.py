@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qeval.errors import IncompleteError, InputError
-from qeval.journal import AppendFile, Journal, read_journal, read_prompts
+from qeval.journal import AppendFile, Journal, asked_for, read_journal, read_prompts
 from qeval.judge.base import Judgement, Vote
 from qeval.prompts.base import Message, Prompt
 from qeval.record import InstanceOutcome, Record, Round
@@ -55,6 +55,25 @@ def test_records_and_prompts_come_back_as_they_were_written(tmp_path: Path) -> N
     assert read_prompts(tmp_path / "cell") == {
         PROMPT.digest: [["system", "s"], ["user", "多少用户？"]]
     }
+
+
+def test_the_latest_header_holds_and_an_equal_one_is_no_news(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, {**HEADER, "config": {"repeats": 2}, "instances": ("base",)})
+    journal.append(record("c1"), None)
+    journal.append(record("c1", 1), None)
+    journal.close()
+    whole = (tmp_path / "journal.jsonl").read_bytes()
+    Journal(tmp_path, {**HEADER, "config": {"repeats": 2}, "instances": ("base",)}).close()
+    assert (tmp_path / "journal.jsonl").read_bytes() == whole
+    again = Journal(tmp_path, {**HEADER, "config": {"repeats": 1}})
+    assert again.finished("c1", 1)
+    again.close()
+    header, records = read_journal(tmp_path)
+    assert header == {**HEADER, "config": {"repeats": 1}}
+    assert [r.repeat for r in records] == [0, 1]
+    assert [r.repeat for r in asked_for(header, records)] == [0]
+    with pytest.raises(InputError, match="belongs to cell 0123456789abcdef, not ff"):
+        Journal(tmp_path, {**HEADER, "key": "ff"})
 
 
 def test_infrastructure_errors_are_run_again_and_replaced(tmp_path: Path) -> None:

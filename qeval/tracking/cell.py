@@ -12,7 +12,7 @@ from typing import Any
 
 from qeval.equivalence.counterexample import COUNTEREXAMPLES
 from qeval.errors import InputError
-from qeval.journal import JOURNAL
+from qeval.journal import JOURNAL, asked_for
 from qeval.models.labels import model_label
 from qeval.prompts.labels import strategy_label
 from qeval.record import Record
@@ -107,7 +107,8 @@ def read_cell(folder: Path) -> LoggedCell:
     digest.update((folder / JOURNAL).read_bytes())
     if (folder / COUNTEREXAMPLES).is_file():
         digest.update((folder / COUNTEREXAMPLES).read_bytes())
-    return LoggedCell(folder, header, records, summary, digest.hexdigest()[:32])
+    asked = asked_for(header, records)
+    return LoggedCell(folder, header, asked, summary, digest.hexdigest()[:32])
 
 
 def parameters(cell: LoggedCell) -> dict[str, str]:

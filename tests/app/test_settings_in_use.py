@@ -4,10 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+import yaml
 
 import qeval
 from qeval.errors import InputError
+from qeval.recorded import recorded_cell
+from qeval.results import close_cell
 from qeval.tracking import NoTracker
+from qeval.tracking.cell import metrics, read_cell
 
 FEW = ["model=gold", "language=typeql", "difficulty=easy", "difficulty.limit=2", "workers=1"]
 
@@ -46,6 +50,23 @@ def test_a_folder_named_by_the_environment_is_that_folder(
     result = qeval.run([*FEW, "tracking=none", "scoring.variants=0", where])
     assert result.cells[0].folder.parent == tmp_path / "elsewhere" / "runs"
     assert [path.name for path in tmp_path.iterdir()] == ["elsewhere"]
+
+
+def test_a_cell_tells_the_settings_of_its_latest_run(tmp_path: Path) -> None:
+    words = [*FEW, "tracking=none", "scoring.variants=0", f"runs_dir={tmp_path}"]
+    qeval.run(words)
+    folder = qeval.run([*words, "repeats=3"]).cells[0].folder
+    config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+    assert config["repeats"] == 3
+    # As a review or a rescoring builds it again: with all that was asked for.
+    again = close_cell(folder, recorded_cell(folder)[0])
+    assert (again.total, again.metrics.records, again.metrics.cases) == (6, 6, 2)
+
+    fewer = qeval.run(words)
+    assert len(fewer.cells[0].records) == len(fewer.frame) == fewer.cells[0].total == 2
+    logged = read_cell(folder)
+    assert len(logged.records) == metrics(logged)["records"] == 2
+    assert len(recorded_cell(folder)[1]) == 2
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,9 @@ class Answer:
     """Rows of concepts, or documents if the query ends in ``fetch``.
 
     ``columns`` are the names of the variables, sorted; each row has a concept, or None where there
-    is none, for every column. ``documents`` hold what JSON can. ``truncated``: there are more, but
-    they were not asked for (``cut`` of :meth:`Database.query`).
+    is none, for every column. ``documents`` hold what JSON can; then ``columns`` are the keys that
+    each has, none where they depend on the data. ``truncated``: there are more, but they were not
+    asked for (``cut`` of :meth:`Database.query`).
     """
 
     kind: Literal["rows", "documents"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from qeval.typeql.answers import Answer
 from qeval.typeql.check.annotate import Known, annotate_stages
-from qeval.typeql.check.fetches import annotate_fetch
+from qeval.typeql.check.fetches import annotate_fetch, sure_keys
 from qeval.typeql.check.functions import annotate_functions, find_recursion
 from qeval.typeql.concepts import concept_of
 from qeval.typeql.execute.fetching import FetchCompiler
@@ -97,7 +97,8 @@ def run_query(
             fetcher = FetchCompiler(compiler.columns, compiler.known, tables, estimator)
             build = fetcher.compile(pipeline.fetch)
             documents, truncated = _collected(map(build, transform([()])), budget, cut=cut)
-            return Answer("documents", documents=documents, truncated=truncated)
+            keys = sure_keys(schema, pipeline.fetch, compiler.known)
+            return Answer("documents", keys, documents=documents, truncated=truncated)
         slots = compiler.slots()
         order = [slots[var] for var in pipeline.outputs]
 

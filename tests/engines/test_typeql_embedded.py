@@ -5,6 +5,7 @@ import pickle
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
@@ -17,6 +18,7 @@ from qeval.engines.base import Engine, QueryError, QueryLimits
 from qeval.engines.typeql import EmbeddedTypeqlEngine
 from qeval.engines.typeql.columns import answer_columns
 from qeval.errors import InputError
+from qeval.scoring.table import Table
 from qeval.scoring.values import Map, Node
 from qeval.suite import Instance
 from qeval.typeql import TypeQLError
@@ -130,7 +132,37 @@ def test_columns_are_known_without_documents() -> None:
     nobody = "match $u isa user, has id 99, has name $n;"
     table = ENGINE.execute(f"{nobody} fetch {{ 'n': $n, 'id': $u.id }};", SHOP, LIMITS).table
     assert (table.columns, table.rows) == (("n", "id"), ())
-    assert ENGINE.execute(f"{nobody} fetch {{ $u.* }};", SHOP, LIMITS).table.columns == ()
+
+
+WITH_LABELS = """
+    attribute code, value string;
+    attribute text, value string;
+    entity label, owns code @key, owns text @card(1..);
+    entity brand, owns code @card(1), owns text @key;
+    entity sign, owns code @key;
+"""
+
+
+@pytest.mark.parametrize(
+    ("owner", "keys"),
+    [
+        ("$x isa order, has id 9999;", ()),  # its weight may be missing
+        ("$x isa label, has code 'a';", ("code", "text")),
+        ("{ $x isa label; } or { $x isa brand; }; $x has code 'a';", ("code", "text")),
+        ("{ $x isa label; } or { $x isa sign; }; $x has code 'a';", ()),
+    ],
+)
+def test_all_attributes_are_columns_where_there_can_be_no_others(
+    owner: str, keys: tuple[str, ...]
+) -> None:
+    """Else a right `fetch { $x.* }` would be refuted wherever nothing is right."""
+    shop = replace(SHOP, key="labels", schema=SCHEMA + WITH_LABELS)
+    assert ENGINE.execute(f"match {owner} fetch {{ $x.* }};", shop, LIMITS).table == Table(keys, [])
+
+
+def test_what_there_is_none_of_has_no_attributes() -> None:
+    query = "match $u isa user; try { $o isa order, has id 9999; }; fetch { $o.* };"
+    assert set(rows(query)) == {()}
 
 
 @pytest.mark.parametrize("dataset", DATASETS)

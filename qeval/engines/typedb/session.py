@@ -35,7 +35,7 @@ def execute(driver: Any, database: str, query: str, limits: QueryLimits) -> Exec
         answer = transaction.query(query).resolve()
         if answer.is_concept_documents():
             documents, truncated = _taken(answer.as_concept_documents(), limits, size_of)
-            table = documents_table(documents, query)
+            table = documents_table(documents, () if documents else answer_columns(query))
         elif answer.is_concept_rows():
             stream = answer.as_concept_rows()
             rows, truncated = _taken(map(_concepts, stream), limits, lambda row: 8 * len(row[1]))

@@ -5,8 +5,8 @@ value, types their label, entities and relations a `Node` known by its `@key` at
 or internal id (server, whose rows hold no attributes).
 
 Documents: one row a document, one column a key, in the order in which keys come; a key that a
-document lacks is null. Where there are none, the query tells the columns. A list is a list, an
-object a `Map`, a type its label. JSON has no decimals and no datetimes: texts in TypeDB's own
+document lacks is null. Where there are none, query and schema tell the columns. A list is a list,
+an object a `Map`, a type its label. JSON has no decimals and no datetimes: texts in TypeDB's own
 spelling of them (`1.5dec`, `2024-05-06T07:08:09.000000000`) become what they stand for; a date
 stays text, which a column declared `date` accepts.
 """
@@ -17,7 +17,6 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from qeval.engines.typeql.columns import answer_columns
 from qeval.scoring.table import Table
 from qeval.scoring.values import Canonical
 
@@ -40,11 +39,14 @@ def rows_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
     return _canonical.table(columns, rows)
 
 
-def documents_table(documents: Sequence[Mapping[str, Any]], query: str) -> Table:
-    """A table from the documents that answer `query`, as parsed from JSON."""
-    found = dict.fromkeys(key for document in documents for key in document)
-    columns = list(found) if documents else answer_columns(query)
-    rows = [[from_json(document.get(key)) for key in columns] for document in documents]
+def documents_table(documents: Sequence[Mapping[str, Any] | None], keys: Sequence[str]) -> Table:
+    """A table from documents as parsed from JSON; `keys` are its columns where these tell none.
+
+    A document is None where `fetch { $x.* }` met no `$x`.
+    """
+    found = [document or {} for document in documents]
+    columns = list(dict.fromkeys(key for document in found for key in document)) or keys
+    rows = [[from_json(document.get(key)) for key in columns] for document in found]
     return _canonical.table(columns, rows)
 
 

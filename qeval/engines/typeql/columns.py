@@ -10,7 +10,7 @@ def answer_columns(query: str) -> tuple[str, ...]:
     """The keys of a query's `fetch`, in its order; without one the variables it ends with, sorted.
 
     The query is one that a server accepts. None are told for `fetch { $x.* }`, whose keys depend
-    on the data. Raises `TypeQLError` for what is no TypeQL.
+    on the schema, and often on the data. Raises `TypeQLError` for what is no TypeQL.
     """
     body = parse_query(query).body
     if not isinstance(body, ast.Pipeline):

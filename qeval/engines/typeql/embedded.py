@@ -81,7 +81,7 @@ class EmbeddedTypeqlEngine:
         if answer.kind == "rows":
             table = rows_table(answer.columns, answer.rows)
         else:
-            table = documents_table(answer.documents, query)
+            table = documents_table(answer.documents, answer.columns)
         table, too_large = cut(table, limits.max_rows, limits.max_bytes)
         return Execution(table, seconds, answer.truncated or too_large)
 

@@ -15,6 +15,22 @@ if TYPE_CHECKING:
     from qeval.typeql.schema import Schema
 
 
+def sure_keys(schema: Schema, fetch: g.FetchObject, known: Known) -> tuple[str, ...]:
+    """Return the keys that every document has; none where they depend on the data.
+
+    Those of ``{ $x.* }`` are sure if whatever ``$x`` can be must own the same attributes.
+    """
+    if isinstance(fetch, g.FetchEntries):
+        return tuple(key for key, _, _ in fetch.entries)
+    shapes = set()
+    for owner in schema.members(known.concepts.get(fetch.variable, 0)):
+        owned = [edge for edge in owner.owns.values() if not edge.attribute.abstract]
+        if any(edge.card.low < 1 for edge in owned):
+            return ()
+        shapes.add(tuple(sorted(edge.attribute.label for edge in owned)))
+    return shapes.pop() if len(shapes) == 1 else ()
+
+
 def annotate_fetch(schema: Schema, fetch: g.FetchObject, known: Known) -> None:
     """Check what is fetched.
 

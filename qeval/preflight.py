@@ -12,6 +12,12 @@ from qeval.models.tokens import counter, window_of
 from qeval.prompts.budget import WARN_ABOVE, check_window, measure, warning
 from qeval.prompts.labels import strategy_label
 from qeval.prompts.template import rough_tokens
+from qeval.results import closing_problems
+
+ASKS_NOBODY = ("gold", "replay", "mock")
+"""Adapters that no prompt is sent to, so nothing is waited for."""
+
+_CLEARLY = 0.7  # the rule of thumb for tokens may be off by so much
 
 
 def warnings_of(cells: Sequence[Cell]) -> list[str]:
@@ -20,8 +26,11 @@ def warnings_of(cells: Sequence[Cell]) -> list[str]:
 
 
 def preflight(cells: Sequence[Cell]) -> None:
-    """Ask every model for what it lacks and render a prompt a cell; report all trouble at once."""
-    problems = []
+    """Ask every model for what it lacks and render a prompt a cell.
+
+    Raises one `InputError` with all trouble, what closing the cells would meet included.
+    """
+    problems = closing_problems(cells)
     seen: set[str] = set()
     for cell in cells:
         identity = json.dumps(cell.model.identity(), sort_keys=True, default=repr)
@@ -53,9 +62,6 @@ def _strangers(cells: Sequence[Cell]) -> list[str]:
     return list(dict.fromkeys(filter(None, said)))
 
 
-ASKS_NOBODY = ("gold", "replay", "mock")
-
-
 def _long_prompts(cells: Sequence[Cell]) -> list[str]:
     """What to say of cells whose first prompt has more than 2,000 tokens, once a kind of prompt."""
     said: dict[str, str] = {}
@@ -72,6 +78,3 @@ def _long_prompts(cells: Sequence[Cell]) -> list[str]:
         if found:
             said[kind] = f"prompts of {kind}: {found}"
     return list(said.values())
-
-
-_CLEARLY = 0.7  # the rule of thumb may be off by so much

@@ -1,13 +1,14 @@
 """What a finished sweep hands back, and the closing of a cell: metrics out of its journal."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qeval.atomic import write_atomically
+from qeval.errors import InputError
 from qeval.exit_codes import ExitCode
 from qeval.journal import asked_for, read_journal
 from qeval.judge.cards import Trust, trust_of
@@ -47,6 +48,11 @@ class CellResult:
     def records_missing(self) -> int:
         """How many cases have no record yet."""
         return self.total - self.done
+
+    @property
+    def complete(self) -> bool:
+        """Whether every case has a verdict about the model, and every judge asked a label."""
+        return not (self.records_missing or self.errors or self.unjudged)
 
     @property
     def headline(self) -> float | None:
@@ -98,7 +104,7 @@ def close_cell(folder: Path, cell: "Cell") -> CellResult:
     records = reviewed(records, standing(decisions))
     wanted = {(case.id, repeat) for case in cell.cases for repeat in range(cell.repeats)}
     records = [record for record in records if (record.case_id, record.repeat) in wanted]
-    trust = _trust(folder, cell)
+    trust = _trust(folder.parent, cell)
     metrics = cell_metrics(
         records,
         cell.weights,
@@ -123,13 +129,26 @@ def close_cell(folder: Path, cell: "Cell") -> CellResult:
     )
 
 
-def _trust(folder: Path, cell: "Cell") -> Trust | None:
+def closing_problems(cells: Iterable["Cell"]) -> list[str]:
+    """What would keep cells from being closed when all is done: damaged reviews, damaged cards."""
+    problems = []
+    for cell in cells:
+        runs_dir = Path(str(cell.composed["runs_dir"]))
+        try:
+            read(runs_dir)
+            _trust(runs_dir, cell)
+        except InputError as error:
+            problems.append(str(error))
+    return problems
+
+
+def _trust(runs_dir: Path, cell: "Cell") -> Trust | None:
     from qeval.suites.loader import suite_folder
 
     if cell.judge is None:
         return None
     place = suite_folder(cell.composed["suite"])
-    return trust_of(cell.judge, folder.parent, cell.suite, place, cell.language.name)
+    return trust_of(cell.judge, runs_dir, cell.suite, place, cell.language.name)
 
 
 def write_summary(result: CellResult) -> None:
@@ -138,7 +157,7 @@ def write_summary(result: CellResult) -> None:
         "key": result.key,
         "name": result.name,
         "engine": result.header["engine"],
-        "complete": not (result.records_missing or result.errors or result.unjudged),
+        "complete": result.complete,
         "cases": {"total": result.total, "recorded": result.done, "errors": result.errors},
         "reviews": result.reviews,
         "metrics": result.metrics.to_json(),

@@ -4,80 +4,36 @@ The main thread is the only writer: workers hand back records, it appends them, 
 either in its journal or not there at all.
 """
 
-import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from qeval.cells import Cell, build_cell, build_engine, cell_key, construct
+from qeval.cells import Cell, build_cell, construct
 from qeval.equivalence.background import Search
-from qeval.errors import QevalError
+from qeval.errors import IncompleteError, QevalError
 from qeval.exit_codes import ExitCode
-from qeval.journal import Journal
+from qeval.interruption import Stop
 from qeval.judge.asking import out_of_money
 from qeval.models.budget import Budget, BudgetReachedError
+from qeval.opening import OpenCell, open_cells, share_budget, start_engines, sweep_id
 from qeval.pipeline import Answered, Bench, run_case
 from qeval.preflight import ASKS_NOBODY, preflight, warnings_of
 from qeval.record import Record
 from qeval.results import CellResult, SweepResult, close_cell, write_summary
-from qeval.settings import check
-from qeval.spending import Purse, all_spent, open_budget, paid_cell
+from qeval.spending import Purse, all_spent
 from qeval.suite import Case, Suite
 from qeval.workers import run_elsewhere, shares_memory
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-    from qeval.engines.base import Engine
-    from qeval.suite import Instance
     from qeval.tracking import Tracker
 
 T = TypeVar("T")
-
-
-@dataclass(slots=True)
-class _OpenCell:
-    """A cell while it runs: its journal and how much of it is still to come."""
-
-    cell: Cell
-    key: str
-    bench: Bench
-    journal: Journal
-    missing: int
-
-    @property
-    def folder(self) -> Path:
-        return self.journal.folder
-
-
-class _Stop:
-    """Set by the first Ctrl-C or SIGTERM: begin nothing new, let what is in flight finish."""
-
-    def __init__(self) -> None:
-        self.asked = threading.Event()
-
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Take over SIGINT and SIGTERM; a second signal ends at once (main thread only)."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-
-        def ask(_number: int, _frame: object) -> None:
-            if self.asked.is_set():
-                raise KeyboardInterrupt
-            self.asked.set()
-
-        before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
 
 def evaluate_cells(configs: Sequence["DictConfig"], *, quiet: bool = False) -> SweepResult:
@@ -90,11 +46,12 @@ def evaluate(cells: Sequence[Cell], *, quiet: bool = False) -> SweepResult:
     """Run what the cells' journals lack, and close each complete cell.
 
     Raises `InputError` or `EngineUnavailableError` before any work; later trouble is in the
-    result's exit code and notes. `quiet` prints nothing.
+    result's exit code and notes, or an `IncompleteError` where a cell could not be closed at all.
+    `quiet` prints nothing.
     """
     settings = cells[0].composed
     runs_dir = Path(str(settings["runs_dir"]))
-    stop = _Stop()
+    stop = Stop()
     with ExitStack() as stack:
         stack.enter_context(stop.listening())
         for cell in cells:
@@ -106,10 +63,10 @@ def evaluate(cells: Sequence[Cell], *, quiet: bool = False) -> SweepResult:
         tracker: Tracker = construct(settings["tracking"], "tracking")
         stack.callback(tracker.abandon)
         tracker.warm_up()
-        benches = _start_engines(cells, stack)
-        opened, keys = _open_journals(cells, benches, runs_dir, stack)
-        budget = _give_budget(settings, opened, runs_dir, stack)
-        tracker.open(_sweep_name(opened), [open_cell.folder for open_cell in opened.values()])
+        benches = start_engines(cells, stack)
+        opened, keys = open_cells(cells, benches, runs_dir, stack)
+        budget = share_budget(settings["limits"].get("budget_usd"), opened, runs_dir, stack)
+        tracker.open(sweep_id(opened), [open_cell.folder for open_cell in opened.values()])
         run = _Run(list(opened.values()), stop, tracker, settings, budget, quiet=quiet)
         run.notes += warnings
         run.take_fingerprints()
@@ -129,14 +86,21 @@ def evaluate(cells: Sequence[Cell], *, quiet: bool = False) -> SweepResult:
             run.notes.append(all_spent(budget))
     if tracked.warning:
         run.notes.append(tracked.warning)
-    results = {open_cell.key: run.results[open_cell.key] for open_cell in opened.values()}
-    result = SweepResult(
-        cells=tuple(_as_asked(results[key], cell) for key, cell in zip(keys, cells, strict=True)),
-        exit_code=run.exit_code(),
-        notes=tuple(run.notes),
-        tracking=tracked.where,
-    )
-    run.report(result)
+    if len(run.results) < len(opened):
+        raise IncompleteError("\n".join(run.notes))
+    results = [
+        _as_asked(run.results[key], opened[key].cell, cell)
+        for key, cell in zip(keys, cells, strict=True)
+    ]
+    missed = [line for result in results for line in result.missed]
+    exit_code = run.exit_code(missed=bool(missed))
+    if exit_code is ExitCode.MISSED:
+        run.notes += dict.fromkeys(missed)
+    result = SweepResult(tuple(results), exit_code, tuple(run.notes), tracked.where)
+    if not quiet:
+        from qeval.report import print_results
+
+        print_results(result)
     return result
 
 
@@ -145,8 +109,8 @@ class _Run:
 
     def __init__(
         self,
-        cells: list[_OpenCell],
-        stop: _Stop,
+        cells: list[OpenCell],
+        stop: Stop,
         tracker: "Tracker",
         settings: Mapping[str, Any],
         budget: Budget | None,
@@ -158,10 +122,10 @@ class _Run:
         self.cells = cells
         self.stop = stop
         self.tracker = tracker
-        self.settings = settings
-        self.quiet = quiet
+        self.workers = int(settings["workers"])
+        self.backend = str(settings["backend"])
         self.purse = None if budget is None else Purse.of(budget)
-        self.in_threads = shares_memory(str(settings["backend"]))
+        self.in_threads = shares_memory(self.backend)
         self.progress = make_progress(quiet=quiet)
         self.notes: list[str] = []
         self.incomplete = False
@@ -183,9 +147,9 @@ class _Run:
             for record in list(open_cell.journal.pointing.values()):
                 self._surely(self._seek, open_cell, record)
         try:
-            with parallel_config(backend=str(self.settings["backend"])):
+            with parallel_config(backend=self.backend):
                 pool = Parallel(
-                    n_jobs=int(self.settings["workers"]),
+                    n_jobs=self.workers,
                     return_as="generator_unordered",
                     pre_dispatch="n_jobs",
                     batch_size=1,
@@ -203,30 +167,29 @@ class _Run:
         finally:
             for open_cell in self.cells:
                 if open_cell.key not in self.results:
-                    self._close(open_cell)
+                    self._surely(self._close, open_cell)
             self.progress.stop()
             self.search.close()
             self.notes += self.search.trouble
 
-    def _tasks(self, cells: list[_OpenCell]) -> Iterator[Any]:
+    def _tasks(self, cells: list[OpenCell]) -> Iterator[Any]:
         """Round-robin over cells, so that slow models do not hold fast ones back."""
         from joblib import delayed
 
-        queues = [_missing(open_cell) for open_cell in cells]
+        queues = [(open_cell, open_cell.unfinished()) for open_cell in cells]
         while queues and not self._ending():
             for queue in list(queues):
-                task = next(queue, None)
-                if task is None:
+                open_cell, unfinished = queue
+                case, repeat = next(unfinished, (None, 0))
+                if case is None:
                     queues.remove(queue)
                 elif self.in_threads:
-                    yield delayed(self._one)(*task)
+                    yield delayed(self._one)(open_cell, case, repeat)
                 else:
-                    open_cell, case, repeat = task
-                    composed = open_cell.cell.composed
                     where = (open_cell.key, case.id, repeat)
-                    yield delayed(run_elsewhere)(composed, *where, self.purse)
+                    yield delayed(run_elsewhere)(open_cell.cell.composed, *where, self.purse)
 
-    def _one(self, open_cell: _OpenCell, case: Case, repeat: int) -> tuple[str, Answered | None]:
+    def _one(self, open_cell: OpenCell, case: Case, repeat: int) -> tuple[str, Answered | None]:
         if self._ending():
             return open_cell.key, None
         try:
@@ -238,7 +201,7 @@ class _Run:
     def _ending(self) -> bool:
         return self.stop.asked.is_set() or self.out_of_money or self.broken
 
-    def _keep(self, open_cell: _OpenCell, answered: Answered) -> None:
+    def _keep(self, open_cell: OpenCell, answered: Answered) -> None:
         open_cell.journal.append(answered.record, answered.prompt, answered.follow_ups)
         if out_of_money(answered.record):
             self.out_of_money = True
@@ -248,19 +211,18 @@ class _Run:
         if open_cell.missing == 0 and not self.search.pending(open_cell.folder):
             self._close(open_cell)
 
-    def _seek(self, open_cell: _OpenCell, record: Record) -> None:
+    def _seek(self, open_cell: OpenCell, record: Record) -> None:
         """Look for the counterexample that a record points at, beside the sweep."""
         if record.counterexample:
             self.search.seek(open_cell.cell, open_cell.bench, open_cell.folder, record)
 
-    def _close(self, open_cell: _OpenCell) -> None:
+    def _close(self, open_cell: OpenCell) -> None:
         self.search.finish(open_cell.folder)
         open_cell.journal.close()
         result = close_cell(open_cell.folder, open_cell.cell)
         self.results[open_cell.key] = result
         self.progress.cell_done(open_cell.key)
-        if result.records_missing or result.errors or result.unjudged:
-            self.incomplete = True
+        self.incomplete = self.incomplete or not result.complete
         self._surely(write_summary, result)
         self.tracker.cell_closed(open_cell.folder)
 
@@ -301,26 +263,17 @@ class _Run:
             self.incomplete = True
             return None
 
-    def exit_code(self) -> ExitCode:
-        """What the sweep ended with, worst first."""
+    def exit_code(self, *, missed: bool) -> ExitCode:
+        """What the sweep ended with, worst first; `missed`: a threshold was."""
         if self.stop.asked.is_set() and any(r.records_missing for r in self.results.values()):
             return ExitCode.INTERRUPTED
         if self.incomplete or self.out_of_money or self.broken:
             return ExitCode.INCOMPLETE
-        missed = [line for result in self.results.values() for line in result.missed]
-        self.notes += missed
         return ExitCode.MISSED if missed else ExitCode.DONE
-
-    def report(self, result: SweepResult) -> None:
-        """Print the result table, the notes and, after an interruption, how to go on."""
-        from qeval.report import print_results
-
-        if not self.quiet:
-            print_results(result)
 
 
 @contextmanager
-def _preparing_variants(cells: Iterable[_OpenCell]) -> Iterator[None]:
+def _preparing_variants(cells: Iterable[OpenCell]) -> Iterator[None]:
     """Load variants while the first answers are waited for; whoever needs one sooner loads it.
 
     Where nobody is waited for, each is loaded when a prediction needs it.
@@ -351,110 +304,13 @@ def _preparing_variants(cells: Iterable[_OpenCell]) -> Iterator[None]:
             thread.join()
 
 
-def _missing(open_cell: _OpenCell) -> Iterator[tuple[_OpenCell, Case, int]]:
-    for repeat in range(open_cell.cell.repeats):
-        for case in open_cell.cell.cases:
-            if not open_cell.journal.finished(case.id, repeat):
-                yield open_cell, case, repeat
+def _as_asked(result: CellResult, ran: Cell, asked: Cell) -> CellResult:
+    """The result by the settings of the cell that asked for it, where another one was run.
 
-
-def _start_engines(cells: Sequence[Cell], stack: ExitStack) -> dict[str, Bench]:
-    """Start each distinct engine once, side by side, and load what every cell needs first.
-
-    Servers spend their start waiting, the embedded engine computing. Raises the error of the first
-    engine, in the order of the cells, that can't be had.
+    Cells alike in all that can change a record share a folder; names, repeats, weights and
+    thresholds may differ.
     """
-    from concurrent.futures import ThreadPoolExecutor
-
-    engines: dict[str, Engine] = {}
-    needed: dict[str, dict[str, Instance]] = {}
-    for cell in cells:
-        if cell.engine_id not in engines:
-            engines[cell.engine_id] = build_engine(cell.engine_config)
-            stack.callback(engines[cell.engine_id].stop)
-        instance = cell.suite.instance(cell.language.name, "base")
-        needed.setdefault(cell.engine_id, {})[instance.key] = instance
-
-    def start(wanted: str) -> Bench:
-        engine = engines[wanted]
-        bench = Bench(engine, engine.start())
-        for instance in needed[wanted].values():
-            engine.load(instance)
-        return bench
-
-    with ThreadPoolExecutor(len(engines), thread_name_prefix="start") as pool:
-        starting = {wanted: pool.submit(start, wanted) for wanted in engines}
-    return {wanted: started.result() for wanted, started in starting.items()}
-
-
-def _give_budget(
-    settings: Mapping[str, Any], cells: Mapping[str, _OpenCell], runs_dir: Path, stack: ExitStack
-) -> Budget | None:
-    """Pay all model calls of the sweep from `limits.budget_usd`, if there is one."""
-    limit = settings["limits"].get("budget_usd")
-    if limit is None:
-        return None
-    folders = {key: open_cell.folder for key, open_cell in cells.items()}
-    limit_usd = check(float, limit, "limits.budget_usd")
-    budget = open_budget(limit_usd, runs_dir, _sweep_name(cells), folders)
-    stack.callback(budget.ledger.close)
-    for key, open_cell in cells.items():
-        open_cell.cell = paid_cell(open_cell.cell, budget, key)
-    return budget
-
-
-def _open_journals(
-    cells: Sequence[Cell], benches: Mapping[str, Bench], runs_dir: Path, stack: ExitStack
-) -> tuple[dict[str, _OpenCell], list[str]]:
-    """Open a journal per distinct cell; also the key of each cell in the order asked for."""
-    opened: dict[str, _OpenCell] = {}
-    keys = []
-    for cell in cells:
-        bench = benches[cell.engine_id]
-        key = cell_key(cell, bench.info)
-        keys.append(key)
-        if key in opened:
-            continue
-        journal = Journal(runs_dir / f"{cell.name}-{key[:8]}", _header(cell, key, bench))
-        stack.callback(journal.close)
-        opened[key] = _OpenCell(cell, key, bench, journal, 0)
-        opened[key].missing = sum(1 for _ in _missing(opened[key]))
-    return opened, keys
-
-
-def _header(cell: Cell, key: str, bench: Bench) -> dict[str, Any]:
-    """The first line of a journal: what was run, with which versions, over which content."""
-    import platform
-
-    from qeval import __version__
-
-    return {
-        "key": key,
-        "name": cell.name,
-        "total": cell.total,
-        "config": cell.config,
-        "engine": bench.label,
-        "versions": {"qeval": __version__, "python": platform.python_version()},
-        "hashes": {
-            "suite": cell.suite.content_hash,
-            "strategy": cell.strategy.identity().get("template_hash"),
-        },
-        "model": cell.model.identity(),
-        "instances": list(cell.instances),
-        **({} if cell.judge is None else {"judge": cell.judge.identity()}),
-    }
-
-
-def _as_asked(result: CellResult, cell: Cell) -> CellResult:
-    """The result under the names of the cell that asked: cells alike in content share a folder."""
-    if result.name == cell.name:
-        return result
-    return replace(result, name=cell.name, header={**result.header, "config": cell.config})
-
-
-def _sweep_name(opened: Mapping[str, _OpenCell]) -> str:
-    """The same set of folders is the same sweep, so that a resumed one finds its parent run."""
-    import hashlib
-
-    folders = sorted(f"{open_cell.cell.name} {key}" for key, open_cell in opened.items())
-    return hashlib.sha256("\n".join(folders).encode()).hexdigest()[:12]
+    settings = [(cell.repeats, cell.weights, cell.thresholds) for cell in (ran, asked)]
+    if settings[0] != settings[1]:
+        result = close_cell(result.folder, asked)
+    return replace(result, name=asked.name, header={**result.header, "config": asked.config})

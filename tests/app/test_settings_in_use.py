@@ -7,13 +7,14 @@ import pytest
 import yaml
 
 import qeval
-from qeval.errors import InputError
+from qeval.errors import IncompleteError, InputError
+from qeval.exit_codes import ExitCode
 from qeval.recorded import recorded_cell
 from qeval.results import close_cell
 from qeval.tracking import NoTracker
 from qeval.tracking.cell import metrics, read_cell
 
-FEW = ["model=gold", "language=typeql", "difficulty=easy", "difficulty.limit=2", "workers=1"]
+FEW = ["model=gold", "language=typeql", "suite=flights", "difficulty.limit=2", "workers=1"]
 
 
 class _Listening(NoTracker):
@@ -67,6 +68,48 @@ def test_a_cell_tells_the_settings_of_its_latest_run(tmp_path: Path) -> None:
     logged = read_cell(folder)
     assert len(logged.records) == metrics(logged)["records"] == 2
     assert len(recorded_cell(folder)[1]) == 2
+
+
+def test_cells_alike_in_their_records_are_told_by_their_own_settings(tmp_path: Path) -> None:
+    words = [*FEW, "tracking=none", "scoring.variants=0", f"runs_dir={tmp_path}"]
+    swept = ["repeats=1,2", "fail_under.robust_accuracy=null,0.5"]
+    result = qeval.run([*words, *swept])
+    assert len({cell.folder for cell in result.cells}) == 1
+    assert [cell.total for cell in result.cells] == [2, 2, 4, 4]
+    assert [cell.metrics.records for cell in result.cells] == [2, 2, 4, 4]
+    assert [len(cell.records) for cell in result.cells] == [2, 2, 4, 4]
+    assert [bool(cell.missed) for cell in result.cells] == [False, True, False, True]
+    assert result.exit_code is ExitCode.MISSED
+    assert [note.partition(":")[2] for note in result.notes] == [
+        " robust_accuracy is not measured, below fail_under.robust_accuracy=0.5"
+    ]
+
+
+def test_what_closing_would_meet_is_said_before_anything_is_asked(tmp_path: Path) -> None:
+    (tmp_path / "reviews.jsonl").write_text("damaged\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"reviews\.jsonl:1: this line is damaged"):
+        qeval.run([*FEW, "tracking=none", "scoring.variants=0", f"runs_dir={tmp_path}"])
+    assert [path.name for path in tmp_path.iterdir()] == ["reviews.jsonl"]
+
+
+class _Meddling(NoTracker):
+    """Damages the reviews when the sweep has begun."""
+
+    def open(self, sweep: str, folders: Sequence[Path]) -> None:
+        super().open(sweep, folders)
+        (folders[0].parent / "reviews.jsonl").write_text("damaged\n", encoding="utf-8")
+
+
+def test_a_cell_that_can_not_be_closed_leaves_the_sweep_incomplete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("qeval.tracking.Meddling", _Meddling, raising=False)
+    words = [*FEW, "tracking=none", "scoring.variants=0", f"runs_dir={tmp_path}"]
+    with pytest.raises(IncompleteError, match=r"reviews\.jsonl:1: this line is damaged"):
+        qeval.run([*words, "tracking._target_=qeval.tracking.Meddling"])
+    (tmp_path / "reviews.jsonl").unlink()
+    again = qeval.run(words)
+    assert (again.exit_code, again.cells[0].headline) == (ExitCode.DONE, 1.0)
 
 
 @pytest.mark.parametrize(

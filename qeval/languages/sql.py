@@ -60,10 +60,12 @@ def _check_node(key: str, node: Any) -> None:
         _refuse("FOR UPDATE/SHARE locks rows")
     elif key == "ctequery" and "SelectStmt" not in node:
         _refuse(f"{_spoken(next(iter(node)))} inside WITH")
-    elif key == "funcname":
-        name = node[-1].get("String", {}).get("sval", "")
-        if name in REFUSED_FUNCTIONS:
-            _refuse(f"the function {name}() reaches beyond reading tables")
+    elif key in ("funcname", "indirection"):
+        # PostgreSQL takes `(x).f` for `f(x)`; of a name in parts the last one is the function's.
+        for part in node[-1:] if key == "funcname" else node:
+            name = part.get("String", {}).get("sval", "")
+            if name in REFUSED_FUNCTIONS:
+                _refuse(f"the function {name}() reaches beyond reading tables")
 
 
 def _parse(query: str) -> list[dict[str, Any]]:

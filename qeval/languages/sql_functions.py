@@ -25,7 +25,7 @@ REFUSED_FUNCTIONS = frozenset(
         "xpath_table",
         # sessions, settings, locks
         "pg_terminate_backend", "pg_cancel_backend", "pg_reload_conf", "pg_rotate_logfile",
-        "pg_promote", "set_config", "pg_notify", "pg_export_snapshot",
+        "pg_promote", "set_config", "setseed", "pg_notify", "pg_export_snapshot",
         "pg_log_backend_memory_contexts", "pg_log_standby_snapshot", "pg_advisory_lock",
         "pg_advisory_lock_shared", "pg_advisory_xact_lock", "pg_advisory_xact_lock_shared",
         "pg_try_advisory_lock", "pg_try_advisory_lock_shared", "pg_try_advisory_xact_lock",

@@ -194,6 +194,7 @@ def test_a_query_without_variables_has_rows_without_columns() -> None:
 FAILURES = {
     "match $u isa usr;": ("schema_error", "INF2", 1, 14),
     "match purchase (seller: $u);": ("schema_error", "INF3", 1, 17),
+    "match attribute $a, value long;": ("schema_error", "INF9", 1, 21),
     "match $u isa order, has email $e;": ("schema_error", "INF11", 1, 21),
     "match $u isa user; fetch { 'x': $u.nick };": ("schema_error", "QUA7", None, None),
     "match $u isa user; fetch { 'x': $u.weight };": ("schema_error", "QUA8", None, None),

@@ -239,6 +239,8 @@ def test_refused_functions_are_refused_however_written(
         f"SELECT {written}(1)",
         f"SELECT * FROM {written}() t",
         f"VALUES (({written}(x)))",
+        f"SELECT (1).{written}",
+        f"SELECT (('/etc/passwd'::text).{written}).x",
     ):
         assert verdict(query) == "unsafe"
 

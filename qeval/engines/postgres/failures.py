@@ -3,17 +3,18 @@
 Rules (classes of https://www.postgresql.org/docs/current/errcodes-appendix.html):
 
 * `syntax_error`: 42601 and its kin, what PostgreSQL itself calls a syntax error.
-* `schema_error`: the query names what the database does not have: a table, column, schema, type or
-  a function whose *name* is unknown.
-* A known function or operator on wrong types, misuse of aggregates, ambiguous columns and missing
-  parameters name nothing unknown: `runtime_error`, as is every failure of execution.
+* `schema_error`: the query names what the database does not have: a table, column, schema, type,
+  another database, or a function whose *name* is unknown.
+* A known function or operator on wrong types, misuse of aggregates, ambiguous columns, windows that
+  the query itself lacks and missing parameters name nothing unknown: `runtime_error`, as is every
+  failure of execution.
 * `unsafe`: refused for lack of privilege, or as a write in a read-only transaction.
 * `timeout`: cancelled at the limit.
 * What says nothing about the query (server gone, disk full, corrupted data, cancelled by somebody
   else) raises `EngineLostError`.
 """
 
-from typing import Literal, NoReturn
+from typing import NoReturn
 
 from psycopg import pq
 
@@ -27,8 +28,11 @@ _KINDS: dict[str, FailureKind] = {
 }
 _LOST_CLASSES = ("57P", "58", "XX001", "XX002", "53100", "53300", "25P03", "25P04", "40", "F0")
 _CANCELLED = "57014"
-
-Cancelled = Literal["no", "by us", "by somebody else"]
+_RESOLVES_NAMES = {
+    "RangeVarGetRelidExtended", "DeconstructQualifiedName", "transformColumnRef",
+    "ExpandColumnRefStar",
+}  # fmt: skip
+_RESOLVES_WINDOWS = {"transformWindowFuncCall", "transformWindowDefinitions"}
 
 
 class Failure:
@@ -69,6 +73,10 @@ class Failure:
         )
 
     def _kind(self, *, function_known: bool) -> FailureKind:
+        if self.code == "0A000" and self.routine in _RESOLVES_NAMES:
+            return "schema_error"
+        if self.code == "42704" and self.routine in _RESOLVES_WINDOWS:
+            return "runtime_error"
         if self.code == "42601" and self.routine == "exec_parse_message":
             return "unsafe"  # several statements: the only syntax error raised there
         if self.code == "42883" and (function_known or self.routine == "op_error"):

@@ -11,7 +11,7 @@ from qeval.engines.base import FailureKind, QueryError
 _KINDS: dict[str, FailureKind] = {
     # What the schema does not have: types, roles, ownerships, functions, value types.
     **dict.fromkeys(
-        ("INF2", "INF3", "INF4", "INF5", "INF11", "QUA7", "QUA8", "QUA9", "REP4", "FER9"),
+        ("INF2", "INF3", "INF4", "INF5", "INF9", "INF11", "QUA7", "QUA8", "QUA9", "REP4", "FER9"),
         "schema_error",
     ),
     **dict.fromkeys(("TSV8", "TSV9", "FRP7"), "unsafe"),

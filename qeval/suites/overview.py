@@ -15,7 +15,7 @@ from pathlib import Path
 from qeval.judge.calibration_set import load_pairs
 from qeval.suite import Suite
 from qeval.suites.loader import load_suite, suite_folder
-from qeval.suites.mutants import OPERATORS, read_equivalents, read_summary
+from qeval.suites.mutants import OPERATORS, read_summary
 from qeval.suites.rewrites import read_rewrites
 
 _NAMED = 6  # rules of rewriting that a table names
@@ -48,15 +48,6 @@ def mutant_table(folder: Path, language: str) -> str:
     heads = ("operator", "what it does", "killed", "survived", "equivalent", "invalid", "share")
     survivors = "".join(f"* `{name}`\n" for name in summary["survivors"])
     return _markdown(heads, rows) + (f"\nSurvivors:\n\n{survivors}" if survivors else "")
-
-
-def equivalent_table(folder: Path, language: str) -> str:
-    """The mutants declared equivalent, and why."""
-    rows = [
-        [entry.case, entry.operator, f"`{entry.change}`", entry.reason]
-        for entry in read_equivalents(folder, language)
-    ]
-    return _markdown(("case", "operator", "change", "why no data can tell it"), rows)
 
 
 def rewrite_table(suite: Suite, folder: Path) -> str:
@@ -110,7 +101,6 @@ def tables_of(which: str) -> dict[str, Callable[[], str]]:
     }
     for language in suite.languages:
         tables[f"mutants {language}"] = partial(mutant_table, folder, language)
-        tables[f"equivalent {language}"] = partial(equivalent_table, folder, language)
     return tables
 
 

@@ -31,16 +31,16 @@ def measured(
     the `whole` suite that are not in `suite` is passed over.
     """
     from qeval.suites.mutants import (
-        MutationSettings,
         measure,
         mutated_languages,
         read_equivalents,
         summary_of,
         write_summary,
     )
+    from qeval.suites.trials import TrialSettings
 
     instances = sorted(suite.instances, key=lambda name: name == "base")  # the largest comes last
-    bounds = MutationSettings(
+    bounds = TrialSettings(
         settings.limits, settings.policy, settings.workers, options.mutant_seconds
     )
     left_out = {case.id for case in whole.cases} - {case.id for case in suite.cases}

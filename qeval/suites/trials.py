@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -16,11 +16,21 @@ from qeval.suites.check import Bench
 
 @dataclass(frozen=True, slots=True)
 class TrialSettings:
-    """`limits`: of one query; `workers`: queries executed at once."""
+    """`limits`: of one query; `workers`: queries executed at once.
+
+    `candidate_s`: seconds of one that is tried; None: as long as a gold.
+    """
 
     limits: QueryLimits
     policy: Policy
     workers: int = 4
+    candidate_s: float | None = None
+
+    @property
+    def candidate_limits(self) -> QueryLimits:
+        """The limits of a query that is tried."""
+        given = self.limits.timeout_s if self.candidate_s is None else self.candidate_s
+        return replace(self.limits, timeout_s=given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +108,7 @@ def _try(
     case, gold = asked
     name = instance.name
     try:
-        execution = engine.execute(query, instance, settings.limits)
+        execution = engine.execute(query, instance, settings.candidate_limits)
     except QueryError as error:
         if error.kind in ("syntax_error", "schema_error", "unsafe"):
             return Trial(name, "refused", error.message)

@@ -8,14 +8,13 @@ have an underscore in their names.
 
 from qeval.suites.mutants.base import OPERATORS, Mutant, mutants, mutated_languages
 from qeval.suites.mutants.declared import Equivalent, read_equivalents
-from qeval.suites.mutants.strength import MutationSettings, Outcome, Strength, measure
+from qeval.suites.mutants.strength import Outcome, Strength, measure
 from qeval.suites.mutants.summary import golds_digest, read_summary, summary_of, write_summary
 
 __all__ = [
     "OPERATORS",
     "Equivalent",
     "Mutant",
-    "MutationSettings",
     "Outcome",
     "Strength",
     "golds_digest",

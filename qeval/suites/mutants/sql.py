@@ -5,58 +5,62 @@ from typing import Any
 
 from qeval.suites.mutants.base import Mutant, Operator
 from qeval.suites.mutants.near_literals import neighbours
+from qeval.suites.mutants.sql_grouping import groupings
 from qeval.suites.mutants.sql_joins import outer_is_the_same
-from qeval.suites.mutants.sql_schema import Names, Shape, read_shape
-
-_DIALECT = "postgres"
-
-Change = tuple[Operator, str, Callable[[Any], None]]
-"""Operator, what it does in words, and the edit, given the same node in a copy of the tree."""
+from qeval.suites.mutants.sql_names import Change, Names, whole_table_changes
+from qeval.suites.mutants.sql_schema import DIALECT, read_shape
 
 
 def mutants(query: str, schema: str, mapping: Mapping[str, Any] | None = None) -> Iterator[Mutant]:
-    """Near misses of a SELECT. `schema` (DDL) tells which columns are roles and subtypes."""
+    """Near misses of a SELECT. `schema` (DDL) tells references, subtypes, keys and types."""
     del mapping
     import sqlglot
 
-    tree: Any = sqlglot.parse_one(query, read=_DIALECT)
-    shape = read_shape(schema)
-    nodes = list(tree.walk())
-    names = Names.of(tree, shape)
-    for place, node in enumerate(nodes):
-        for operator, change, edit in _changes(node, shape, names):
+    tree: Any = sqlglot.parse_one(query, read=DIALECT)
+    names = Names.of(tree, read_shape(schema))
+    for place, node in enumerate(list(tree.walk())):
+        for operator, change, edit in _changes(node, names):
             copy = tree.copy()
-            twin = next(found for index, found in enumerate(copy.walk()) if index == place)
-            edit(twin)
-            yield Mutant(operator, change, copy.sql(_DIALECT, pretty=True))
-    for table, alias, change, rename in names.whole_reference_changes(shape):
+            edit(next(found for index, found in enumerate(copy.walk()) if index == place))
+            yield Mutant(operator, change, copy.sql(DIALECT, pretty=True))
+    for operator, change, edit in whole_table_changes(names):
         copy = tree.copy()
-        rename(copy, alias)
-        yield Mutant("direction" if change.startswith(table) else "subtype", change,
-                     copy.sql(_DIALECT, pretty=True))  # fmt: skip
+        edit(copy)
+        yield Mutant(operator, change, copy.sql(DIALECT, pretty=True))
 
 
-def _changes(node: Any, shape: Shape, names: Names) -> Iterator[Change]:
+def _changes(node: Any, names: Names) -> Iterator[Change]:
     yield from _comparisons(node)
     yield from _conditions(node)
-    yield from _selections(node, shape, names)
+    yield from _selections(node, names)
     yield from _aggregates(node)
     yield from _literals(node)
-    yield from _directions(node, shape, names)
+    yield from _directions(node, names)
+    yield from groupings(node, names)
 
 
 def _sql(node: Any) -> str:
-    return str(node.sql(_DIALECT))
+    return str(node.sql(DIALECT))
 
 
-def _swap(node: Any, kind: Any) -> Callable[[Any], None]:
-    """Replace a binary node by one of another kind with the same operands."""
+def _replaced(operator: Operator, node: Any, make: Callable[[Any], Any]) -> Change:
+    """A change of a node into what `make` makes of it."""
+    return (
+        operator,
+        f"{_sql(node)} → {_sql(make(node))}",
+        lambda twin: twin.replace(make(twin)),
+    )
 
-    def edit(twin: Any) -> None:
-        twin.replace(kind(this=twin.this.copy(), expression=twin.expression.copy()))
 
-    del node
-    return edit
+def _as(kind: Any) -> Callable[[Any], Any]:
+    """A node of another kind with the same operands."""
+    operands = ("this", "expression")
+    return lambda node: kind(**{name: node.args[name].copy() for name in operands
+                                if name in node.args})  # fmt: skip
+
+
+def _operand(node: Any) -> Any:
+    return node.this.copy()
 
 
 def _comparisons(node: Any) -> Iterator[Change]:
@@ -65,12 +69,10 @@ def _comparisons(node: Any) -> Iterator[Change]:
     turned = {exp.LT: exp.GT, exp.GT: exp.LT, exp.LTE: exp.GTE, exp.GTE: exp.LTE,
               exp.EQ: exp.NEQ, exp.NEQ: exp.EQ}  # fmt: skip
     moved = {exp.LT: exp.LTE, exp.LTE: exp.LT, exp.GT: exp.GTE, exp.GTE: exp.GT}
-    operators: tuple[tuple[Operator, Any], ...] = (("comparison", turned), ("boundary", moved))
-    for operator, kinds in operators:
-        kind = kinds.get(type(node))
-        if kind is not None:
-            other = kind(this=node.this.copy(), expression=node.expression.copy())
-            yield operator, f"{_sql(node)} → {_sql(other)}", _swap(node, kind)
+    if type(node) in turned:
+        yield _replaced("comparison", node, _as(turned[type(node)]))
+    if type(node) in moved:
+        yield _replaced("boundary", node, _as(moved[type(node)]))
 
 
 def _conditions(node: Any) -> Iterator[Change]:
@@ -80,75 +82,48 @@ def _conditions(node: Any) -> Iterator[Change]:
     if isinstance(node, exp.And | exp.Or):
         for dropped, kept in (("this", "expression"), ("expression", "this")):
             if not isinstance(node.args[dropped], exp.And | exp.Or):
-                yield _drop(node.args[dropped], kept)
+                yield _without(node.args[dropped].unnest(), _put_part(kept))
     elif isinstance(node, exp.Where | exp.Having) and not isinstance(node.this, exp.And | exp.Or):
-        operator: Operator = "null-check" if _is_null_check(node.this) else "filter"
-        yield operator, f"without {_sql(node.this)}", lambda twin: twin.pop()
-    elif isinstance(node, exp.Not):
-        if isinstance(node.parent, exp.Not):
-            return
-        yield (
-            "negation",
-            f"{_sql(node)} → {_sql(node.this)}",
-            lambda twin: twin.replace(twin.this.copy()),
-        )
+        yield _without(node.this, lambda twin: twin.pop())
+    elif isinstance(node, exp.Not) and not isinstance(node.parent, exp.Not):
+        yield _replaced("negation", node, _operand)
     elif isinstance(node, exp.Coalesce):
-        yield (
-            "null-check",
-            f"{_sql(node)} → {_sql(node.this)}",
-            lambda twin: twin.replace(twin.this.copy()),
-        )
+        yield _replaced("null-check", node, _operand)
 
 
-def _drop(condition: Any, kept: str) -> Change:
-    bare = condition.unnest()
-    operator: Operator = "null-check" if _is_null_check(bare) else "filter"
-    return operator, f"without {_sql(bare)}", lambda twin: twin.replace(twin.args[kept].copy())
+def _put_part(kept: str) -> Callable[[Any], None]:
+    return lambda twin: twin.replace(twin.args[kept].copy())
 
 
-def _is_null_check(condition: Any) -> bool:
+def _without(condition: Any, edit: Callable[[Any], None]) -> Change:
     from sqlglot import exp
 
     inner = condition.this if isinstance(condition, exp.Not) else condition
-    return isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null)
+    is_check = isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null)
+    return "null-check" if is_check else "filter", f"without {_sql(condition)}", edit
 
 
-def _selections(node: Any, shape: Shape, names: Names) -> Iterator[Change]:
+def _selections(node: Any, names: Names) -> Iterator[Change]:
     """DISTINCT, kinds of joins, directions of sorting, limits."""
     from sqlglot import exp
 
     if isinstance(node, exp.Select) and node.args.get("distinct"):
-        first = _sql(node.expressions[0])
-        yield (
-            "distinct",
-            f"SELECT without DISTINCT {first}",
-            lambda twin: twin.set("distinct", None),
-        )
+        change = f"SELECT without DISTINCT {_sql(node.expressions[0])}"
+        yield "distinct", change, lambda twin: twin.set("distinct", None)
     elif isinstance(node, exp.Count) and isinstance(node.this, exp.Distinct):
-        inner = node.this.expressions[0]
-        yield (
-            "distinct",
-            f"{_sql(node)} → COUNT({_sql(inner)})",
-            lambda twin: twin.set("this", twin.this.expressions[0].copy()),
+        yield _replaced(
+            "distinct", node, lambda one: exp.Count(this=one.this.expressions[0].copy())
         )
     elif isinstance(node, exp.Union) and node.args.get("distinct"):
         yield "distinct", "UNION → UNION ALL", lambda twin: twin.set("distinct", value=False)
     elif isinstance(node, exp.Join) and node.args.get("on"):
         outer = node.args.get("side") == "LEFT"
-        if not outer and outer_is_the_same(node, shape, names):
-            return
-        yield (
-            "join",
-            f"{_sql(node).split(' ON ')[0]} {'→ inner' if outer else '→ outer'}",
-            lambda twin: twin.set("side", None if outer else "LEFT"),
-        )
+        if outer or not outer_is_the_same(node, names):
+            change = f"{_sql(node).split(' ON ')[0]} {'→ inner' if outer else '→ outer'}"
+            yield "join", change, lambda twin: twin.set("side", None if outer else "LEFT")
     elif isinstance(node, exp.Ordered):
-        down = bool(node.args.get("desc"))
-        yield (
-            "sort",
-            f"{_sql(node.this)} {'descending → ascending' if down else 'ascending → descending'}",
-            _turn_sorting,
-        )
+        turn = "descending → ascending" if node.args.get("desc") else "ascending → descending"
+        yield "sort", f"{_sql(node.this)} {turn}", _turn_sorting
     elif isinstance(node, exp.Fetch):
         count = int(node.args["count"].this)
         for other in (count + 1, count - 1):
@@ -175,23 +150,17 @@ def _aggregates(node: Any) -> Iterator[Change]:
     from sqlglot import exp
 
     swaps = {exp.Sum: exp.Avg, exp.Avg: exp.Sum, exp.Min: exp.Max, exp.Max: exp.Min}
-    kind = swaps.get(type(node))
-    if kind is not None:
-        other = kind(this=node.this.copy())
-        yield (
-            "aggregate",
-            f"{_sql(node)} → {_sql(other)}",
-            lambda twin: twin.replace(kind(this=twin.this.copy())),
-        )
+    if type(node) in swaps:
+        yield _replaced("aggregate", node, _as(swaps[type(node)]))
     elif isinstance(node, exp.Count) and not isinstance(node.this, exp.Star | exp.Distinct):
-        yield "aggregate", f"{_sql(node)} → COUNT(*)", lambda twin: twin.set("this", exp.Star())
+        yield _replaced("aggregate", node, lambda _: exp.Count(this=exp.Star()))
     elif isinstance(node, exp.WithinGroup):
-        ordered = node.expression.expressions[0].this
-        yield (
-            "aggregate",
-            f"{_sql(node)} → AVG({_sql(ordered)})",
-            lambda twin: twin.replace(exp.Avg(this=twin.expression.expressions[0].this.copy())),
-        )
+        yield _replaced("aggregate", node, lambda one: exp.Avg(this=_sorted_by(one)))
+
+
+def _sorted_by(within_group: Any) -> Any:
+    """What a percentile is taken of."""
+    return within_group.expression.expressions[0].this.copy()
 
 
 def _literals(node: Any) -> Iterator[Change]:
@@ -213,25 +182,23 @@ def _put(new: Any) -> Callable[[Any], None]:
     return lambda twin: twin.replace(new.copy())
 
 
-def _directions(node: Any, shape: Shape, names: Names) -> Iterator[Change]:
+def _directions(node: Any, names: Names) -> Iterator[Change]:
     """One reference to a role read as the other, and a self-reference walked the other way."""
     from sqlglot import exp
 
     if isinstance(node, exp.Column):
-        other = shape.roles.get((names.table_of(node), node.name))
+        other = names.shape.other_role(names.table_of(node), node.name)
         if other is not None:
-            name = other
-            yield (
-                "role",
-                f"{_scene(node)}: {_sql(node)} → {name}",
-                lambda twin: twin.set("this", exp.to_identifier(name)),
-            )
+            change = f"{_scene(node)}: {_sql(node)} → {other}"
+            yield "role", change, lambda twin: twin.set("this", exp.to_identifier(other))
     elif isinstance(node, exp.EQ):
         left, right = node.this, node.expression
         if not (isinstance(left, exp.Column) and isinstance(right, exp.Column)):
             return
-        tables = {names.table_of(left), names.table_of(right)}
-        if len(tables) == 1 and left.name != right.name and shape.refers(tables, left, right):
+        table = names.table_of(left)
+        if table == names.table_of(right) and names.shape.refers_to_itself(
+            table, left.name, right.name
+        ):
             yield "direction", f"{_sql(node)} → the other way", _turn
 
 
@@ -246,11 +213,7 @@ def _scene(node: Any) -> str:
     """The smallest condition or clause that a column stands in."""
     from sqlglot import exp
 
-    scene = node.parent
-    while scene is not None and not isinstance(
-        scene, exp.Predicate | exp.Select | exp.Group | exp.AggFunc
-    ):
-        scene = scene.parent
+    scene = node.find_ancestor(exp.Predicate, exp.Select, exp.Group, exp.AggFunc)
     if isinstance(scene, exp.Select):
         return "SELECT"
     return "GROUP BY" if isinstance(scene, exp.Group) else _sql(scene)

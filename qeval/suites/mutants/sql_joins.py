@@ -3,20 +3,20 @@
 from collections.abc import Iterator
 from typing import Any
 
-from qeval.suites.mutants.sql_schema import Names, Shape
+from qeval.suites.mutants.sql_names import Names
 
 
-def outer_is_the_same(join: Any, shape: Shape, names: Names) -> bool:
+def outer_is_the_same(join: Any, names: Names) -> bool:
     """Whether LEFT JOIN instead of JOIN can't change the result.
 
     So it is when every row finds a partner (a mandatory foreign key leads to its key), or when
     the rows without partner are thrown away anyhow, as WHERE or the condition of a later inner
     join is not true where a column of the joined table is missing.
     """
-    return _always_matches(join, shape, names) or _unmatched_are_dropped(join)
+    return _always_matches(join, names) or _unmatched_are_dropped(join)
 
 
-def _always_matches(join: Any, shape: Shape, names: Names) -> bool:
+def _always_matches(join: Any, names: Names) -> bool:
     from sqlglot import exp
 
     condition = join.args["on"]
@@ -30,8 +30,10 @@ def _always_matches(join: Any, shape: Shape, names: Names) -> bool:
             return False
         if key.table != join.this.alias_or_name:
             continue
-        target = shape.mandatory.get((names.table_of(reference), reference.name))
-        if target == (names.table_of(key), key.name) and not _is_outer(reference, join):
+        found = names.shape.columns(names.table_of(reference)).get(reference.name)
+        leads = found is not None and found.is_required and found.target == (
+            names.table_of(key), key.name)  # fmt: skip
+        if leads and not _is_outer(reference, join):
             return True
     return False
 
@@ -60,13 +62,10 @@ def _unmatched_are_dropped(join: Any) -> bool:
 
 
 def _parts(condition: Any) -> Iterator[Any]:
+    """The conditions that must all hold."""
     from sqlglot import exp
 
-    if isinstance(condition, exp.And):
-        yield from _parts(condition.this)
-        yield from _parts(condition.expression)
-    else:
-        yield condition.unnest()
+    yield from condition.flatten() if isinstance(condition, exp.And) else (condition.unnest(),)
 
 
 def _rejects(condition: Any, alias: str) -> bool:

@@ -1,34 +1,91 @@
-"""What a relational schema says about roles, self-references and subtypes."""
+"""What a SQL gold's mutants must know of the tables: types, keys, references."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-_DIALECT = "postgres"
+DIALECT = "postgres"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table. `target` is the (table, key) that it refers to.
+
+    `is_key`: it alone is the primary key; `is_required`: it is never missing.
+    """
+
+    type: str
+    target: tuple[str, str] | None
+    is_key: bool
+    is_required: bool
+    is_unique: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Read from DDL.
+    """The tables that a DDL script creates: their columns by name, and their primary keys."""
 
-    `roles`: (table, column) -> the other column of that table that refers to the same key.
-    `self_references`: table -> (column, the key in the same table that it refers to).
-    `subtypes`: table -> (key, table of the supertype, its key); `columns`: of each table.
-    `mandatory`: (table, column) -> the (table, key) that it always refers to.
-    """
+    tables: Mapping[str, Mapping[str, Column]]
+    keys: Mapping[str, frozenset[str]]
 
-    columns: Mapping[str, frozenset[str]]
-    roles: Mapping[tuple[str, str], str]
-    self_references: Mapping[str, tuple[str, str]]
-    subtypes: Mapping[str, tuple[str, str, str]]
-    mandatory: Mapping[tuple[str, str], tuple[str, str]]
+    def columns(self, table: str) -> Mapping[str, Column]:
+        """The columns of a table, none of an unknown one."""
+        return self.tables.get(table, {})
 
-    def refers(self, tables: set[str], left: Any, right: Any) -> bool:
-        """Whether `left = right` compares a self-reference with its key."""
-        (table,) = tables
-        pair = self.self_references.get(table)
-        return pair is not None and {left.name, right.name} == set(pair)
+    def target(self, table: str, column: str) -> tuple[str, str] | None:
+        """The (table, key) that a column refers to, missing or not."""
+        found = self.columns(table).get(column)
+        return None if found is None else found.target
+
+    def other_role(self, table: str, column: str) -> str | None:
+        """The other column of the table that refers to the same key, if there is just one."""
+        target = self.target(table, column)
+        others = [
+            name
+            for name, other in self.columns(table).items()
+            if target is not None and other.target == target and name != column
+        ]
+        return others[0] if len(others) == 1 else None
+
+    def refers_to_itself(self, table: str, first: str, second: str) -> bool:
+        """Whether one of the columns refers to the other, a key of the same table."""
+        return (table, first) == self.target(table, second) or (table, second) == self.target(
+            table, first
+        )
+
+    def supertype(self, table: str) -> tuple[str, str, str] | None:
+        """(key, table of the supertype, its key) of a table whose key refers to another's."""
+        for name, column in self.columns(table).items():
+            if column.is_key and column.target is not None and column.target[0] != table:
+                return name, *column.target
+        return None
+
+    def alike(self, table: str, column: str) -> Iterator[str]:
+        """Attributes of the table that have the type of this one; no keys, no references."""
+        columns = self.columns(table)
+        mine = columns.get(column)
+        for name, other in columns.items():
+            if mine is not None and name != column and _is_attribute(mine, other):
+                yield name
+
+    def identifies(self, table: str, columns: frozenset[str]) -> bool:
+        """Whether no two rows of the table are equal in these columns."""
+        found = self.columns(table)
+        return self.has_key(table, columns) or any(
+            found[name].is_unique and found[name].is_required for name in columns & found.keys()
+        )
+
+    def has_key(self, table: str, columns: frozenset[str]) -> bool:
+        """Whether these columns hold the whole primary key of the table."""
+        return table in self.keys and self.keys[table] <= columns
+
+
+def _is_attribute(*columns: Column) -> bool:
+    """Whether columns of one type are neither keys nor references."""
+    return len({column.type for column in columns}) == 1 and not any(
+        column.is_key or column.target for column in columns
+    )
 
 
 @cache
@@ -37,102 +94,31 @@ def read_shape(schema: str) -> Shape:
     import sqlglot
     from sqlglot import exp
 
-    columns: dict[str, frozenset[str]] = {}
-    roles: dict[tuple[str, str], str] = {}
-    selves: dict[str, tuple[str, str]] = {}
-    subtypes: dict[str, tuple[str, str, str]] = {}
-    mandatory: dict[tuple[str, str], tuple[str, str]] = {}
-    for statement in sqlglot.parse(schema, read=_DIALECT):
-        if not isinstance(statement, exp.Create):
+    tables: dict[str, Mapping[str, Column]] = {}
+    keys: dict[str, frozenset[str]] = {}
+    for statement in sqlglot.parse(schema, read=DIALECT):
+        if not isinstance(statement, exp.Create) or not isinstance(statement.this, exp.Schema):
             continue
         table = statement.this.this.name
-        defined = list(statement.find_all(exp.ColumnDef))
-        columns[table] = frozenset(column.name for column in defined)
-        targets: dict[tuple[str, str], list[str]] = {}
-        for column in defined:
-            reference = column.find(exp.Reference)
-            if reference is None:
-                continue
-            target = (reference.this.this.name, reference.this.expressions[0].name)
-            targets.setdefault(target, []).append(column.name)
-            is_key = column.find(exp.PrimaryKeyColumnConstraint) is not None
-            if is_key or column.find(exp.NotNullColumnConstraint) is not None:
-                mandatory[table, column.name] = target
-            if target[0] == table:
-                selves[table] = (column.name, target[1])
-            elif is_key:
-                subtypes[table] = (column.name, *target)
-        for found in targets.values():
-            if len(found) == 2:  # noqa: PLR2004
-                first, second = found
-                roles[table, first], roles[table, second] = second, first
-    return Shape(columns, roles, selves, subtypes, mandatory)
+        tables[table] = {node.name: _column(node) for node in statement.find_all(exp.ColumnDef)}
+        listed = statement.find(exp.PrimaryKey)
+        keys[table] = frozenset(
+            [name for name, column in tables[table].items() if column.is_key]
+            if listed is None
+            else [key.name for key in listed.expressions]
+        )
+    return Shape(tables, {table: key for table, key in keys.items() if key})
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
-    """The tables of a query by alias. One alias means one table in all of the suite's golds."""
+def _column(node: Any) -> Column:
+    from sqlglot import exp
 
-    tables: Mapping[str, str]
-    used: Mapping[str, frozenset[str]]
-
-    @classmethod
-    def of(cls, tree: Any, shape: Shape) -> "Names":
-        """The aliases of a query, and which columns it uses of each."""
-        from sqlglot import exp
-
-        tables = {table.alias_or_name: table.name for table in tree.find_all(exp.Table)}
-        used: dict[str, set[str]] = {alias: set() for alias in tables}
-        names = cls(tables, {})
-        for column in tree.find_all(exp.Column):
-            alias = names.alias_of(column, shape)
-            if alias in used:
-                used[alias].add(column.name)
-        return cls(tables, {alias: frozenset(found) for alias, found in used.items()})
-
-    def alias_of(self, column: Any, shape: Shape | None = None) -> str:
-        """The alias a column belongs to; for a bare name the only table that can hold it."""
-        if column.table:
-            return str(column.table)
-        owners = [
-            alias
-            for alias, table in self.tables.items()
-            if shape is None or column.name in shape.columns.get(table, ())
-        ]
-        return owners[0] if len(owners) == 1 else ""
-
-    def table_of(self, column: Any) -> str:
-        """The table a column belongs to, empty if that isn't plain."""
-        return self.tables.get(self.alias_of(column), "")
-
-    def whole_reference_changes(
-        self, shape: Shape
-    ) -> Iterator[tuple[str, str, str, Callable[[Any, str], None]]]:
-        """(table, alias, account, edit) of changes to all that a query says of one alias."""
-        for alias, table in self.tables.items():
-            pairs = {column: other for (owner, column), other in shape.roles.items()
-                     if owner == table}  # fmt: skip
-            if not self.used[alias].isdisjoint(pairs):
-                yield table, alias, f"{table} {alias} the other way", _renamer(self, pairs, None)
-            if table in shape.subtypes:
-                key, parent, parent_key = shape.subtypes[table]
-                if self.used[alias] <= {key, *shape.columns[parent]}:
-                    account = f"{alias}: {table} → {parent}"
-                    yield table, alias, account, _renamer(self, {key: parent_key}, parent)
-
-
-def _renamer(
-    names: Names, columns: Mapping[str, str], table_name: str | None
-) -> Callable[[Any, str], None]:
-    def edit(tree: Any, alias: str) -> None:
-        from sqlglot import exp
-
-        for column in list(tree.find_all(exp.Column)):
-            if names.alias_of(column) == alias and column.name in columns:
-                column.set("this", exp.to_identifier(columns[column.name]))
-        if table_name is not None:
-            for table in tree.find_all(exp.Table):
-                if table.alias_or_name == alias:
-                    table.set("this", exp.to_identifier(table_name))
-
-    return edit
+    reference = node.find(exp.Reference)
+    is_key = node.find(exp.PrimaryKeyColumnConstraint) is not None
+    return Column(
+        type=node.kind.sql(DIALECT),
+        target=reference and (reference.this.this.name, reference.this.expressions[0].name),
+        is_key=is_key,
+        is_required=is_key or node.find(exp.NotNullColumnConstraint) is not None,
+        is_unique=is_key or node.find(exp.UniqueColumnConstraint) is not None,
+    )

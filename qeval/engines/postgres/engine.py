@@ -4,7 +4,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from qeval.engines.base import EngineInfo, EngineLostError, Execution, QueryLimits
-from qeval.engines.postgres.server import Server, Sessions, StaleSessionError
+from qeval.engines.postgres.pool import Sessions
+from qeval.engines.postgres.server import Server, StaleSessionError
 from qeval.engines.warm import WarmServer
 from qeval.errors import EngineUnavailableError
 from qeval.suite import Instance
@@ -12,6 +13,7 @@ from qeval.suite import Instance
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from qeval.engines.postgres.embedded import EmbeddedServer
     from qeval.engines.postgres.scratch import Scratch
     from qeval.engines.postgres.session import Session
 
@@ -29,10 +31,10 @@ class PostgresEngine:
         uri: str | None,
         bin: str | None,  # noqa: A002 - the setting's name
         connections: int,
+        idle_connections: int,
         keep_instances: int,
         check_timeout_s: float,
         server: dict[str, Any],
-        idle_connections: int = 32,
     ) -> None:
         from qeval.engines.postgres.launch import ServerSettings
 
@@ -54,7 +56,7 @@ class PostgresEngine:
         self._server: Server | None = None
         self._sessions: Sessions | None = None
         self._scratch: Scratch | None = None
-        self._embedded: Any = None
+        self._embedded: EmbeddedServer | None = None
 
     def __repr__(self) -> str:
         return f"PostgresEngine({self._server!r})"  # never the URI: it may hold a password

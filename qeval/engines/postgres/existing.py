@@ -2,28 +2,23 @@
 
 import logging
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-import psycopg
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from qeval.engines.base import EngineInfo, Execution, QueryLimits
 from qeval.engines.existing import address, content, declared, reached
 from qeval.engines.postgres.load import digest_of
-from qeval.engines.postgres.remote import parameters_of
-from qeval.engines.postgres.server import (
-    Server,
-    Sessions,
-    StaleSessionError,
-    conninfo,
-    redacted,
-    refusals,
-)
+from qeval.engines.postgres.pool import Sessions
+from qeval.engines.postgres.remote import address_of, opened, parameters_of
+from qeval.engines.postgres.server import Server, StaleSessionError, refusals
 from qeval.errors import EngineUnavailableError, InputError, did_you_mean
 from qeval.suite import Existing, Instance
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from qeval.engines.postgres.session import Session
+
+_T = TypeVar("_T")
 _READ_ONLY = "-c default_transaction_read_only=on"
 
 
@@ -101,8 +96,7 @@ class ExistingPostgresEngine:
 
     def execute(self, query: str, instance: Instance, limits: QueryLimits) -> Execution:
         """Run one read query in a read-only transaction."""
-        found: Execution = self._on_session(instance, lambda s: s.execute(query, limits))
-        return found
+        return self._on_session(instance, lambda session: session.execute(query, limits))
 
     def drop(self, instance: Instance) -> None:
         """Drop nothing: the data is the user's."""
@@ -122,7 +116,7 @@ class ExistingPostgresEngine:
             place.sessions.close()
         self._places.clear()
 
-    def _on_session(self, instance: Instance, use: Any) -> Any:
+    def _on_session(self, instance: Instance, use: "Callable[[Session], _T]") -> _T:
         sessions = reached(instance, self._places).sessions
         try:
             with sessions.lease(instance.key) as session:
@@ -141,15 +135,8 @@ def reach(existing: Existing) -> ExistingServer:
     """Connect and look at what the role may do. Raises `InputError`, `EngineUnavailableError`."""
     owner = parameters_of(address(existing), existing.uri)
     owner["options"] = f"{owner.get('options', '')} {_READ_ONLY}".strip()
-    where = f"{owner.get('user', '')}@{owner.get('host', 'localhost')}:{owner.get('port', '5432')}"
-    try:
-        connection = psycopg.connect(conninfo(owner), autocommit=True)
-    except psycopg.OperationalError as error:
-        raise EngineUnavailableError(
-            f"can't reach the suite's PostgreSQL database {existing.uri} ({where}): "
-            f"{redacted(str(error).strip(), owner)}"
-        ) from None
-    with connection:
+    where = address_of(owner)
+    with opened(owner, f"the suite's PostgreSQL database {existing.uri} ({where})") as connection:
         row = connection.execute(
             "SELECT current_setting('server_version'), rolsuper, EXISTS (SELECT FROM pg_class c "
             "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ANY(%s) "

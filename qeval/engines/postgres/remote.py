@@ -12,6 +12,7 @@
 import hashlib
 import hmac
 import logging
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -34,17 +35,30 @@ def reach(uri: str) -> Server:
     message holds the password.
     """
     owner = parameters_of(uri, "engine.uri (QEVAL_POSTGRES_URI)")
-    where = f"{owner.get('user', '')}@{owner.get('host', 'localhost')}:{owner.get('port', '5432')}"
-    try:
-        connection = psycopg.connect(conninfo(owner), autocommit=True)
-    except psycopg.OperationalError as error:
-        raise EngineUnavailableError(
-            f"can't reach the PostgreSQL server of engine.uri ({where}): "
-            f"{redacted(str(error).strip(), owner)}\n"
-            "Check QEVAL_POSTGRES_URI; unset it to use the embedded server."
-        ) from None
-    with connection:
+    where = address_of(owner)
+    advice = "\nCheck QEVAL_POSTGRES_URI; unset it to use the embedded server."
+    with opened(owner, f"the PostgreSQL server of engine.uri ({where})", advice) as connection:
         return _explore(connection, owner, where)
+
+
+def address_of(parameters: Mapping[str, str]) -> str:
+    """`user@host:port`, as messages name a server."""
+    host, port = parameters.get("host", "localhost"), parameters.get("port", "5432")
+    return f"{parameters.get('user', '')}@{host}:{port}"
+
+
+def opened(
+    parameters: Mapping[str, str], what: str, advice: str = ""
+) -> "psycopg.Connection[tuple[Any, ...]]":
+    """A new autocommit connection to `what`.
+
+    Raises `EngineUnavailableError`, which never holds the password.
+    """
+    try:
+        return psycopg.connect(conninfo(parameters), autocommit=True)
+    except psycopg.OperationalError as error:
+        text = f"can't reach {what}: {str(error).strip()}{advice}"
+        raise EngineUnavailableError(redacted(text, parameters)) from None
 
 
 def parameters_of(uri: str, told_as: str) -> dict[str, str]:

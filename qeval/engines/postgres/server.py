@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from queue import Empty, LifoQueue
-from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, Any, Literal
 
 from qeval.engines.base import EngineLostError
@@ -14,8 +12,6 @@ from qeval.errors import EngineUnavailableError
 if TYPE_CHECKING:
     import psycopg
 
-    from qeval.engines.postgres.session import Session
-
 _CONNECT_TIMEOUT_S = 5
 _SESSION_OPTIONS = "-c timezone=UTC -c datestyle=ISO -c intervalstyle=postgres -c bytea_output=hex"
 
@@ -24,8 +20,8 @@ _SESSION_OPTIONS = "-c timezone=UTC -c datestyle=ISO -c intervalstyle=postgres -
 class Server:
     """Connection parameters (libpq's words); never printed, they may hold a password.
 
-    `layout`: an instance is a database of its own, or a schema in the owner's database. `reader`
-    None: the server has no role apart from the owner's, predictions run as the owner.
+    `layout`: an instance is a database of its own, or a schema in the owner's database. Without a
+    `separate_reader` predictions run as the owner, and `reader` is the same as `owner`.
     """
 
     owner: Mapping[str, str]
@@ -64,12 +60,13 @@ class Server:
         """
         return self._connect(self.owner, key)
 
-    def connect_reader(self, key: str) -> "Session":
-        """A new session for untrusted queries on an instance. Raises `StaleSessionError`."""
-        from qeval.engines.postgres.session import Session
+    def connect_reader(self, key: str) -> "psycopg.Connection[tuple[Any, ...]]":
+        """A new autocommit connection of the reader to an instance's database.
 
+        Raises `StaleSessionError`.
+        """
         try:
-            return Session(self._connect(self.reader, key))
+            return self._connect(self.reader, key)
         except EngineLostError as error:
             raise StaleSessionError(str(error)) from None
 
@@ -135,65 +132,3 @@ def refusals(server: Server, doing: str) -> Iterator[None]:
 
 class StaleSessionError(EngineLostError):
     """No working session on an instance, and nothing of the query was sent yet."""
-
-
-class Sessions:
-    """A small pool of reader sessions; at most `size` queries run at once, the rest wait.
-
-    At most `idle` sessions wait for their next query: a session is of one instance, and a case is
-    run on all of them in turn, so connecting anew for each would cost more than the queries.
-    """
-
-    def __init__(self, server: Server, size: int, idle: int) -> None:
-        self._server = server
-        self._free: dict[str, LifoQueue[Session]] = {}
-        self._slots = BoundedSemaphore(size)
-        self._idle = idle
-        self._closed = False
-
-    @contextmanager
-    def lease(self, key: str, *, fresh: bool = False) -> Iterator["Session"]:
-        """A session on the instance `key` for one query. Raises `EngineLostError`."""
-        queue = self._free.setdefault(key, LifoQueue())
-        with self._slots:
-            session = None if fresh else _pop(queue)
-            if session is None:
-                self._make_room()
-                session = self._server.connect_reader(key)
-            try:
-                yield session
-            except BaseException as error:
-                # Interrupted between request and answer: who knows what would be read next.
-                if not isinstance(error, Exception):
-                    session.close()
-                raise
-            finally:
-                if session.usable:
-                    queue.put(session)
-                else:
-                    session.close()
-                if self._closed:
-                    self.close()
-
-    def close(self) -> None:
-        """Close all idle sessions; those in use are closed when they come back."""
-        self._closed = True
-        for queue in list(self._free.values()):
-            while (session := _pop(queue)) is not None:
-                session.close()
-
-    def _make_room(self) -> None:
-        """Close idle sessions of the instances that have most, so that there are never too many."""
-        queues = list(self._free.values())
-        while sum(queue.qsize() for queue in queues) >= self._idle:
-            session = _pop(max(queues, key=lambda queue: queue.qsize()))
-            if session is None:
-                return
-            session.close()
-
-
-def _pop(queue: "LifoQueue[Session]") -> "Session | None":
-    try:
-        return queue.get_nowait()
-    except Empty:
-        return None

@@ -45,7 +45,7 @@ class _Collected:
 
 
 class Session:
-    """A connection of the reader's role. Not thread-safe: lease it from `Sessions`."""
+    """A connection of the reader's role. Not thread-safe: lease it from `pool.Sessions`."""
 
     def __init__(self, connection: "psycopg.Connection[Any]") -> None:
         self._connection = connection

@@ -26,7 +26,7 @@ from qeval.record import Record
 from qeval.results import CellResult, SweepResult, close_cell, write_summary
 from qeval.spending import Purse, all_spent
 from qeval.suite import Case, Suite
-from qeval.workers import run_elsewhere, shares_memory
+from qeval.workers import pool_of, run_elsewhere, shares_memory
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -136,8 +136,6 @@ class _Run:
 
     def work(self) -> None:
         """Run every missing (case, repeat) of every cell; journal each as it arrives."""
-        from joblib import Parallel, parallel_config
-
         pending = [open_cell for open_cell in self.cells if open_cell.missing]
         by_key = {open_cell.key: open_cell for open_cell in pending}
         self.progress.start(
@@ -147,13 +145,7 @@ class _Run:
             for record in list(open_cell.journal.pointing.values()):
                 self._surely(self._seek, open_cell, record)
         try:
-            with parallel_config(backend=self.backend):
-                pool = Parallel(
-                    n_jobs=self.workers,
-                    return_as="generator_unordered",
-                    pre_dispatch="n_jobs",
-                    batch_size=1,
-                )
+            with pool_of(self.backend, self.workers) as pool:
                 for key, answered in pool(self._tasks(pending)):
                     if answered is None and not self.in_threads:
                         self.out_of_money = True

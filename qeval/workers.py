@@ -5,31 +5,65 @@ process, and keeps both until the process ends.
 """
 
 import atexit
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from qeval.errors import InputError
+from qeval.errors import InputError, did_you_mean
 from qeval.pipeline import Answered, Bench, run_case
 
 if TYPE_CHECKING:
     from qeval.spending import Purse
     from qeval.suite import Case
 
+BACKENDS = ("threading", "loky", "dask", "sequential")
+"""Those of joblib's backends that hand over a result when it is there, not all at the end."""
+
 _benches: dict[str, Bench] = {}
 _cells: dict[str, tuple[Any, Bench]] = {}
+_building = Lock()  # one of Dask's workers may have several threads
 
 
 def shares_memory(backend: str) -> bool:
-    """Whether a joblib backend runs tasks in threads; raises `InputError` for an unknown one."""
-    from joblib.parallel import BACKENDS, EXTERNAL_BACKENDS
+    """Whether a joblib backend runs tasks in threads.
 
-    known = sorted({*BACKENDS, *EXTERNAL_BACKENDS})
-    if backend not in known:
-        from qeval.errors import did_you_mean
+    Raises `InputError` for one that is unknown or not installed.
+    """
+    from importlib.util import find_spec
 
-        near = did_you_mean(backend, known)
-        raise InputError(f"backend={backend}: joblib has {', '.join(known)}.{near}")
+    if backend not in BACKENDS:
+        near = did_you_mean(backend, BACKENDS)
+        raise InputError(f"backend={backend}: there are {', '.join(BACKENDS)}.{near}")
+    if backend == "dask" and find_spec("distributed") is None:
+        raise InputError("backend=dask needs a package: pip install distributed")
     return backend in ("threading", "sequential")
+
+
+@contextmanager
+def pool_of(backend: str, workers: int) -> Iterator[Callable[[Iterable[Any]], Iterator[Any]]]:
+    """A pool that takes joblib's delayed calls and hands over each result when it is there.
+
+    Dask's is the process's own client if there is one, else the scheduler that
+    `DASK_SCHEDULER_ADDRESS` names (with as many workers as it has), else `workers` new processes.
+    """
+    from joblib import Parallel, parallel_config
+
+    with _dask(workers) if backend == "dask" else nullcontext(), parallel_config(backend=backend):
+        yield Parallel(
+            n_jobs=workers, return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1
+        )
+
+
+def _dask(workers: int) -> Any:
+    from dask import config
+    from distributed import Client, get_client
+
+    with suppress(ValueError):
+        return nullcontext(get_client())
+    if config.get("scheduler-address", None):
+        return Client()
+    return Client(n_workers=workers, threads_per_worker=1, dashboard_address=None)
 
 
 def run_elsewhere(
@@ -44,11 +78,12 @@ def run_elsewhere(
     from qeval.cells import build_cell
     from qeval.models.budget import BudgetReachedError
 
-    if key not in _cells:
-        cell = build_cell(OmegaConf.create(dict(composed)))
-        cell = cell if purse is None else purse.pays(cell, key)
-        _cells[key] = (cell, _bench(cell))
-    cell, bench = _cells[key]
+    with _building:
+        if key not in _cells:
+            cell = build_cell(OmegaConf.create(dict(composed)))
+            cell = cell if purse is None else purse.pays(cell, key)
+            _cells[key] = (cell, _bench(cell))
+        cell, bench = _cells[key]
     case: Case = next(case for case in cell.cases if case.id == case_id)
     try:
         return key, run_case(cell, case, repeat, bench)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self
 
 from qeval.typeql.check.annotate import Known, annotate_stages
 from qeval.typeql.execute.functions import FunctionTables
@@ -15,13 +15,14 @@ from qeval.typeql.faults import Fault, within
 from qeval.typeql.plan.estimate import Estimator
 from qeval.typeql.schema import Kind
 from qeval.typeql.store.things import Relation
-from qeval.typeql.store.writing import Writer, converted, read_insertion
+from qeval.typeql.store.writing import Writer, read_insertion
 from qeval.typeql.syntax import ast
 from qeval.typeql.translate.blocks import BlockBuilder
 from qeval.typeql.translate.scope import Scope
 from qeval.typeql.translate.stages import translate_match, translate_stages
 from qeval.typeql.translate.statements import add_patterns
 from qeval.typeql.values import Date, DateTime, DateTimeTz, Duration
+from qeval.typeql.values.reading import converted
 from qeval.typeql.values.temporal import NANOS_PER_SECOND
 
 if TYPE_CHECKING:
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from qeval.typeql.store import Store
     from qeval.typeql.store.things import Object
     from qeval.typeql.values import Value
-
-PythonValue: TypeAlias = "bool | int | float | str | Decimal | date | datetime | timedelta | Value"
 
 
 class QueryLoader:

@@ -10,7 +10,7 @@ from qeval.typeql.ir import functions as f
 from qeval.typeql.ir.constraints import Call
 from qeval.typeql.ir.patterns import Not, Or
 from qeval.typeql.ir.pipelines import Distinct, Limit, Match, Offset, Reduce, Sort
-from qeval.typeql.values import ValueType
+from qeval.typeql.values import VALUE_TYPES, ValueType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from qeval.typeql.ir.variables import Var
     from qeval.typeql.schema import Schema
     from qeval.typeql.syntax.ast import NamedType
-
-_VALUE_TYPES = {str(value_type): value_type for value_type in ValueType}
 
 
 def annotate_functions(
@@ -63,7 +61,6 @@ def _annotate(
             known.concepts[var] = parameter.types
         elif isinstance(parameter, ValueType):
             known.values[var] = parameter
-    body.value_types = known.values.copy()
     declared = known.copy()
     with within("FIN0"):
         annotate_stages(schema, body.registry, body.stages, known, abstract=abstract)
@@ -127,8 +124,8 @@ def _resolve_all(schema: Schema, types: Sequence[NamedType]) -> tuple[Parameter,
 def _resolve(schema: Schema, type_: NamedType) -> Parameter:
     if type_.is_list:
         raise Fault("INF256", "list types are not implemented", type_.span)
-    if type_.name in _VALUE_TYPES:
-        return _VALUE_TYPES[type_.name]
+    if type_.name in VALUE_TYPES:
+        return VALUE_TYPES[type_.name]
     found = schema.find(type_.name)
     if found is None:
         raise Fault("INF2", f"there is no type '{type_.name}'", type_.span)

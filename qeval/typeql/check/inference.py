@@ -18,7 +18,7 @@ from qeval.typeql.ir.functions import Concepts
 from qeval.typeql.ir.patterns import Not, Or
 from qeval.typeql.ir.variables import Category, Var
 from qeval.typeql.schema import Kind
-from qeval.typeql.values import ValueType
+from qeval.typeql.values import VALUE_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from qeval.typeql.ir.patterns import Conjunction
     from qeval.typeql.ir.variables import Registry
     from qeval.typeql.schema import Schema
-
-_VALUE_TYPES = {str(value_type): value_type for value_type in ValueType}
 
 
 class Inference:
@@ -131,7 +129,7 @@ class Inference:
                     raise Fault("INF3", message, constraint.span)
                 graph.intersect(constraint.role, self._schema.union(named, "subs"))
             case c.HasValueType():
-                value_type = _VALUE_TYPES.get(constraint.value_type)
+                value_type = VALUE_TYPES.get(constraint.value_type)
                 if value_type is None:
                     message = f"there is no value type '{constraint.value_type}'"
                     raise Fault("INF9", message, constraint.span)

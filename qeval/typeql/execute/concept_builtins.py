@@ -31,7 +31,6 @@ def _signature(name: str, arguments: list[Category], results: int = 1) -> Signat
         name,
         tuple(arguments),
         (Category.VALUE,) * results,
-        (False,) * results,
         stream=results > 1,
         parameters=tuple(parameters),
         results=(ValueType.STRING,) * results,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from qeval.typeql.budget import BATCH
 from qeval.typeql.store import Attribute
-from qeval.typeql.values import DateTimeTz, decimals
+from qeval.typeql.values import decimals, order_key
 from qeval.typeql.values.arithmetic import as_double, wrap_integer
 
 if TYPE_CHECKING:
@@ -154,13 +154,9 @@ def _std(values: list[Any], _type: ValueType) -> float | None:
 
 def _extreme(choose: Callable[..., Any]) -> Callable[[list[Any], ValueType], Any]:
     def finish(values: list[Any], _type: ValueType) -> Any:
-        return choose(values, key=_order, default=None)
+        return choose(values, key=order_key, default=None)
 
     return finish
-
-
-def _order(value: Any) -> Any:
-    return value.nanos if value.__class__ is DateTimeTz else value
 
 
 _FINISHERS: dict[str, Callable[[list[Any], ValueType], Any]] = {

@@ -14,7 +14,7 @@ from qeval.typeql.execute.runtime import collected
 from qeval.typeql.ir import pipelines as p
 from qeval.typeql.ir.variables import Var
 from qeval.typeql.store import Attribute
-from qeval.typeql.values import DateTimeTz
+from qeval.typeql.values import order_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -133,8 +133,7 @@ def _sort_key(slot: int) -> Callable[[Row], tuple[bool, Any]]:
         held = row[slot]
         if held is None:
             return False, 0
-        value = held.value if held.__class__ is Attribute else held
-        return True, value.nanos if value.__class__ is DateTimeTz else value
+        return True, order_key(held.value if held.__class__ is Attribute else held)
 
     return key
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ class Signature:
     name: str
     argument_categories: tuple[Category, ...]
     result_categories: tuple[Category, ...]
-    optional_results: tuple[bool, ...]
     stream: bool
     parameters: tuple[Parameter, ...] = ()
     results: tuple[Parameter, ...] = ()
@@ -89,5 +88,4 @@ class Body:
     span: Span
     argument_types: tuple[NamedType, ...] | None = None
     output: Output | None = None
-    value_types: dict[Var, ValueType] = field(default_factory=dict)
     component: int | None = None

@@ -19,15 +19,13 @@ from qeval.typeql.schema.types import (
 )
 from qeval.typeql.syntax import RESERVED, ast
 from qeval.typeql.syntax.literals import decode_regex
-from qeval.typeql.values import Value, ValueType
-from qeval.typeql.values.reading import read_count, read_literal
+from qeval.typeql.values import VALUE_TYPES, Value, ValueType
+from qeval.typeql.values.reading import converted, read_count, read_literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from qeval.typeql.schema.model import Schema
-
-_VALUE_TYPES = {str(value_type): value_type for value_type in ValueType}
 
 
 def define(schema: Schema, query: ast.Define) -> None:
@@ -151,7 +149,7 @@ def _add_capabilities(schema: Schema, definition: ast.TypeDefinition) -> None:
 def _set_value_type(
     type_: Type, definition: ast.TypeDefinition, capability: ast.DefineValue
 ) -> None:
-    value_type = _VALUE_TYPES.get(capability.value_type)
+    value_type = VALUE_TYPES.get(capability.value_type)
     if value_type is None:
         message = f"there is no value type '{capability.value_type}'"
         raise Fault("SYR4", message, capability.span)
@@ -278,8 +276,6 @@ def _limits(
 
 
 def _converted(literal: ast.Literal, value_type: ValueType) -> Value:
-    from qeval.typeql.store.writing import converted
-
     return converted(read_literal(literal.value_type, literal.text), value_type)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from qeval.typeql.values import DateTimeTz
+from qeval.typeql.values import order_key
+from qeval.typeql.values.regex import compile_regex
 
 if TYPE_CHECKING:
     from qeval.typeql.values import Value
@@ -22,22 +23,15 @@ class ValueLimits:
 
     def reason_against(self, value: Value) -> str | None:
         """Say which annotation a value breaks, None if it keeps them all."""
-        if self.regex is not None:
-            from qeval.typeql.values.regex import compile_regex
-
-            if not compile_regex(self.regex)(str(value)):
-                return f'@regex("{self.regex}")'
+        if self.regex is not None and not compile_regex(self.regex)(str(value)):
+            return f'@regex("{self.regex}")'
         if self.values is not None and value not in self.values:
             return "@values"
-        if self.low is not None and _order(value) < _order(self.low):
+        if self.low is not None and order_key(value) < order_key(self.low):
             return "@range"
-        if self.high is not None and _order(value) > _order(self.high):
+        if self.high is not None and order_key(value) > order_key(self.high):
             return "@range"
         return None
 
 
 NO_LIMITS = ValueLimits()
-
-
-def _order(value: Value) -> Any:
-    return value.nanos if isinstance(value, DateTimeTz) else value

@@ -76,14 +76,6 @@ class Schema:
         """Let a relation relate a role."""
         self._declared[relation].relates[relating.role] = relating
 
-    def declared_owns(self, owner: Type, attribute: Type) -> Ownership | None:
-        """Return what the type itself, not a supertype, declares."""
-        return self._declared[owner].owns.get(attribute)
-
-    def declared_relates(self, relation: Type, role: Type) -> Relating | None:
-        """Return what the relation type itself declares."""
-        return self._declared[relation].relates.get(role)
-
     def close(self) -> None:
         """Recompute what follows from the declarations: inheritance and all sets of types."""
         self._unions.clear()

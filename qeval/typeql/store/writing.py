@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from qeval.typeql.faults import Fault, within
@@ -12,36 +11,15 @@ from qeval.typeql.ir.expressions import Constant
 from qeval.typeql.ir.variables import Var
 from qeval.typeql.schema import Kind, Type
 from qeval.typeql.store.things import Attribute, Object, Relation
-from qeval.typeql.values import Date, DateTime, Value, ValueType, value_type_of
+from qeval.typeql.values.reading import converted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from qeval.typeql.ir.patterns import Conjunction
     from qeval.typeql.schema import Schema
     from qeval.typeql.store.store import Store
-
-_WIDENING: dict[tuple[ValueType, ValueType], Callable[[Any], Value]] = {
-    (ValueType.INTEGER, ValueType.DOUBLE): float,
-    (ValueType.INTEGER, ValueType.DECIMAL): Decimal,
-}
-
-
-def converted(value: Value, value_type: ValueType) -> Value:
-    """Bring a value to an attribute's type; raises INF4 if it is of another kind.
-
-    An integer becomes a double or a decimal, a date a datetime; nothing else changes.
-    """
-    kind = value_type_of(value)
-    if kind is value_type:
-        return value
-    if kind is ValueType.DATE and value_type is ValueType.DATETIME:
-        assert isinstance(value, Date)
-        return DateTime.of(value, 0)
-    widen = _WIDENING.get((kind, value_type))
-    if widen is None:
-        raise Fault("INF4", f"a value of type {kind} where {value_type} is stored")
-    return widen(value)
+    from qeval.typeql.values import Value
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ from qeval.typeql.ir import constraints as c
 from qeval.typeql.ir.expressions import Constant
 from qeval.typeql.ir.patterns import Conjunction
 from qeval.typeql.ir.variables import Category, Var
+from qeval.typeql.values.regex import compile_regex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -208,8 +209,6 @@ class _Inside:
 def _check_regex(pattern: c.ValueTerm, span: Span) -> None:
     if not isinstance(pattern, Constant) or not isinstance(pattern.value, str):
         raise Fault("REP50", "the pattern of 'like' must be a string literal", span)
-    from qeval.typeql.values.regex import compile_regex
-
     try:
         compile_regex(pattern.value)
     except Fault as fault:

@@ -12,12 +12,10 @@ from qeval.typeql.ir.variables import Category
 from qeval.typeql.syntax import RESERVED, ast
 from qeval.typeql.translate.scope import Scope
 from qeval.typeql.translate.stages import translate_reducer, translate_stages
-from qeval.typeql.values import ValueType
+from qeval.typeql.values import VALUE_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-VALUE_TYPE_NAMES = frozenset(ValueType)
 
 
 def signature_of(function: ast.Function) -> f.Signature:
@@ -26,7 +24,6 @@ def signature_of(function: ast.Function) -> f.Signature:
         function.name,
         tuple(category_of(argument.type) for argument in function.arguments),
         tuple(category_of(type_) for type_ in function.output.types),
-        tuple(type_.optional for type_ in function.output.types),
         function.output.stream,
     )
 
@@ -35,7 +32,7 @@ def category_of(type_: ast.NamedType) -> Category:
     """Return the category of an argument or result: a value type's name, or a label."""
     if type_.is_list:
         return Category.LIST
-    return Category.VALUE if type_.name in VALUE_TYPE_NAMES else Category.THING
+    return Category.VALUE if type_.name in VALUE_TYPES else Category.THING
 
 
 def translate_functions(

@@ -17,17 +17,19 @@ duration     :class:`~qeval.typeql.values.temporal.Duration`
 ===========  ==========================================
 """
 
-from qeval.typeql.values.kinds import Value, ValueType, value_type_of
+from qeval.typeql.values.kinds import VALUE_TYPES, Value, ValueType, order_key, value_type_of
 from qeval.typeql.values.printing import show
 from qeval.typeql.values.temporal import Date, DateTime, DateTimeTz, Duration
 
 __all__ = [
+    "VALUE_TYPES",
     "Date",
     "DateTime",
     "DateTimeTz",
     "Duration",
     "Value",
     "ValueType",
+    "order_key",
     "show",
     "value_type_of",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_DOWN, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_FLOOR, Context, Decimal
 
 FRACTION_DIGITS = 19
 _STEP = Decimal(1).scaleb(-FRACTION_DIGITS)
@@ -59,11 +59,6 @@ def floor_step(value: float) -> Decimal:
     """
     whole = Decimal(int(value // 1))
     return whole if value == value // 1 else whole + _STEP
-
-
-def truncate(value: Decimal) -> int:
-    """Return the whole part towards zero."""
-    return int(value.to_integral_value(rounding=ROUND_DOWN))
 
 
 def _wrapped(value: Decimal) -> Decimal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from qeval.typeql.values.temporal import Date, DateTime, DateTimeTz, Duration
 
@@ -24,6 +24,9 @@ class ValueType(StrEnum):
     DATETIME_TZ = "datetime-tz"
     DURATION = "duration"
 
+
+VALUE_TYPES: dict[str, ValueType] = {str(value_type): value_type for value_type in ValueType}
+"""The value types by name."""
 
 _BY_CLASS: dict[type, ValueType] = {
     bool: ValueType.BOOLEAN,
@@ -52,3 +55,8 @@ def comparable(left: ValueType, right: ValueType) -> bool:
     of TypeDB 3.12, which does not relate date, datetime and datetime-tz).
     """
     return left is right or (left in NUMERIC and right in NUMERIC)
+
+
+def order_key(value: Value) -> Any:
+    """Return what values of one type are sorted and bounded by: instants for zoned times."""
+    return value.nanos if value.__class__ is DateTimeTz else value

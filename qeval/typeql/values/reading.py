@@ -1,17 +1,17 @@
-"""From the text of a literal to its value."""
+"""From the text of a literal to its value, and to the type in which it is stored."""
 
 from __future__ import annotations
 
 import math
 import re
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qeval.typeql.faults import Fault
 from qeval.typeql.syntax.literals import decode_string
 from qeval.typeql.values.arithmetic import INT_MAX, INT_MIN
 from qeval.typeql.values.decimals import FRACTION_DIGITS
-from qeval.typeql.values.kinds import Value, ValueType
+from qeval.typeql.values.kinds import Value, ValueType, value_type_of
 from qeval.typeql.values.temporal import (
     MAX_MONTHS,
     NANOS_PER_SECOND,
@@ -47,6 +47,23 @@ def read_literal(value_type: str, text: str) -> Value:
     time that clocks show twice or never), LIT11 (out of range).
     """
     return _READERS[ValueType(value_type)](text)
+
+
+def converted(value: Value, value_type: ValueType) -> Value:
+    """Bring a value to an attribute's type; raises INF4 if it is of another kind.
+
+    An integer becomes a double or a decimal, a date a datetime; nothing else changes.
+    """
+    kind = value_type_of(value)
+    if kind is value_type:
+        return value
+    if kind is ValueType.DATE and value_type is ValueType.DATETIME:
+        assert isinstance(value, Date)
+        return DateTime.of(value, 0)
+    widen = _WIDENING.get((kind, value_type))
+    if widen is None:
+        raise Fault("INF4", f"a value of type {kind} where {value_type} is stored")
+    return widen(value)
 
 
 def read_count(text: str) -> int:
@@ -165,4 +182,8 @@ _READERS: dict[ValueType, Callable[[str], Value]] = {
     ValueType.DATETIME: _datetime,
     ValueType.DATETIME_TZ: _datetime_tz,
     ValueType.DURATION: _duration,
+}
+_WIDENING: dict[tuple[ValueType, ValueType], Callable[[Any], Value]] = {
+    (ValueType.INTEGER, ValueType.DOUBLE): float,
+    (ValueType.INTEGER, ValueType.DECIMAL): Decimal,
 }

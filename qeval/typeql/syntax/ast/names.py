@@ -31,11 +31,6 @@ class Variable(Node):
     name: str | None
     optional: bool = False
 
-    @property
-    def anonymous(self) -> bool:
-        """Whether this is `$_`."""
-        return self.name is None
-
 
 @dataclass(frozen=True, slots=True)
 class Label(Node):

@@ -73,36 +73,16 @@ class Graph:
 
     def edges_of(self, constraint: c.Constraint) -> list[Edge]:
         """Return the edges of a constraint; none if it says nothing about two types."""
-        ends: tuple[Vertex, Vertex]
-        match constraint:
-            case c.Isa():
-                names = ("bit", "bit") if constraint.exact else ("supers", "subs")
-                ends = (constraint.thing, self.resolve(constraint.type))
-            case c.Sub():
-                exact = ("direct_super", "direct_subs")
-                names = exact if constraint.exact else ("supers", "subs")
-                ends = (self.resolve(constraint.subtype), self.resolve(constraint.supertype))
-            case c.Has():
-                names, ends = ("owned", "owners"), (constraint.owner, constraint.attribute)
-            case c.Owns():
-                names = ("owned", "owners")
-                ends = (self.resolve(constraint.owner), self.resolve(constraint.attribute))
-            case c.Plays():
-                names = ("played", "players")
-                ends = (self.resolve(constraint.player), self.resolve(constraint.role))
-            case c.Relates():
-                names = ("related", "relations")
-                ends = (self.resolve(constraint.relation), self.resolve(constraint.role))
-            case c.Is():
-                names, ends = ("bit", "bit"), (constraint.left, constraint.right)
-            case c.Links():
-                return [
-                    Edge(constraint, constraint.relation, constraint.role, "related", "relations"),
-                    Edge(constraint, constraint.player, constraint.role, "played", "players"),
-                ]
-            case _:
-                return []
-        return [Edge(constraint, *ends, *names)]
+        if isinstance(constraint, c.Links):
+            return [
+                Edge(constraint, constraint.relation, constraint.role, "related", "relations"),
+                Edge(constraint, constraint.player, constraint.role, "played", "players"),
+            ]
+        ends = constraint.between_types()
+        if ends is None:
+            return []
+        left, right = self.resolve(ends.left), self.resolve(ends.right)
+        return [Edge(constraint, left, right, ends.forward, ends.backward)]
 
     def add_edges(self) -> None:
         """Add the edges of all constraints; comparisons only prune, so they come in last."""

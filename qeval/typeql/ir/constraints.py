@@ -8,7 +8,7 @@ type inference resolves.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 from qeval.typeql.ir.expressions import Constant, inputs
 from qeval.typeql.ir.variables import Var
@@ -29,6 +29,18 @@ class LabelRef:
 
 TypeTerm: TypeAlias = Var | LabelRef
 ValueTerm: TypeAlias = Var | Constant
+
+
+class BetweenTypes(NamedTuple):
+    """Two ends, and the fields of a type that lead from the left one's types to the right one's.
+
+    ``backward`` leads the other way round.
+    """
+
+    left: TypeTerm
+    right: TypeTerm
+    forward: str
+    backward: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +68,10 @@ class Constraint:
         """Return all its variables."""
         return (*self.binds(), *self.needs())
 
+    def between_types(self) -> BetweenTypes | None:
+        """Return how it relates the types of two ends, None if it does not."""
+        return None
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Isa(Constraint):
@@ -66,6 +82,11 @@ class Isa(Constraint):
     exact: bool = False
 
     ends: ClassVar[tuple[str, ...]] = ("thing", "type")
+
+    def between_types(self) -> BetweenTypes:
+        """Return how it relates the types of its ends."""
+        names = ("bit", "bit") if self.exact else ("supers", "subs")
+        return BetweenTypes(self.thing, self.type, *names)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,6 +107,10 @@ class Has(Constraint):
     attribute: Var
 
     ends: ClassVar[tuple[str, ...]] = ("owner", "attribute")
+
+    def between_types(self) -> BetweenTypes:
+        """Return how it relates the types of its ends."""
+        return BetweenTypes(self.owner, self.attribute, "owned", "owners")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,6 +140,10 @@ class Is(Constraint):
     right: Var
 
     ends: ClassVar[tuple[str, ...]] = ("left", "right")
+
+    def between_types(self) -> BetweenTypes:
+        """Return how it relates the types of its ends."""
+        return BetweenTypes(self.left, self.right, "bit", "bit")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -218,6 +247,11 @@ class Sub(Constraint):
 
     ends: ClassVar[tuple[str, ...]] = ("subtype", "supertype")
 
+    def between_types(self) -> BetweenTypes:
+        """Return how it relates the types of its ends."""
+        names = ("direct_super", "direct_subs") if self.exact else ("supers", "subs")
+        return BetweenTypes(self.subtype, self.supertype, *names)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Owns(Constraint):
@@ -227,6 +261,10 @@ class Owns(Constraint):
     attribute: TypeTerm
 
     ends: ClassVar[tuple[str, ...]] = ("owner", "attribute")
+
+    def between_types(self) -> BetweenTypes:
+        """Return how it relates the types of its ends."""
+        return BetweenTypes(self.owner, self.attribute, "owned", "owners")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -238,6 +276,10 @@ class Plays(Constraint):
 
     ends: ClassVar[tuple[str, ...]] = ("player", "role")
 
+    def between_types(self) -> BetweenTypes:
+        """Return how it relates the types of its ends."""
+        return BetweenTypes(self.player, self.role, "played", "players")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relates(Constraint):
@@ -247,3 +289,10 @@ class Relates(Constraint):
     role: TypeTerm
 
     ends: ClassVar[tuple[str, ...]] = ("relation", "role")
+
+    def between_types(self) -> BetweenTypes:
+        """Return how it relates the types of its ends."""
+        return BetweenTypes(self.relation, self.role, "related", "relations")
+
+
+TypeConstraint: TypeAlias = Sub | Owns | Plays | Relates

@@ -157,23 +157,10 @@ class Options:
         step = s.Calling(call, known)
         return Option(score, step, fresh, (call,), multiplies=call.function.stream)
 
-    def type_ends(self, constraint: c.Constraint) -> tuple[s.TypeEnd, s.TypeEnd, str, str]:
+    def type_ends(self, constraint: c.TypeConstraint) -> tuple[s.TypeEnd, s.TypeEnd, str, str]:
         """Return both ends of a constraint on types, and the fields leading right and left."""
-        match constraint:
-            case c.Sub():
-                exact = ("direct_super", "direct_subs")
-                names = exact if constraint.exact else ("supers", "subs")
-                ends = (constraint.subtype, constraint.supertype)
-            case c.Owns():
-                names, ends = ("owned", "owners"), (constraint.owner, constraint.attribute)
-            case c.Plays():
-                names, ends = ("played", "players"), (constraint.player, constraint.role)
-            case c.Relates():
-                names, ends = ("related", "relations"), (constraint.relation, constraint.role)
-            case _:
-                raise AssertionError(constraint)
-        left, right = (self._type_end(end) for end in ends)
-        return left, right, *names
+        ends = constraint.between_types()
+        return self._type_end(ends.left), self._type_end(ends.right), ends.forward, ends.backward
 
     def _type_end(self, term: c.TypeTerm) -> s.TypeEnd:
         if isinstance(term, Var):
@@ -182,7 +169,7 @@ class Options:
         assert found is not None
         return found
 
-    def _type_options(self, constraint: c.Constraint) -> Iterator[Option]:
+    def _type_options(self, constraint: c.TypeConstraint) -> Iterator[Option]:
         left, right, forward, backward = self.type_ends(constraint)
         starts = []
         for start, end, field in ((left, right, forward), (right, left, backward)):

@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
+from qeval.choices import NAMING, chosen
 from qeval.configuration import compose, plain
 from qeval.engines.base import Engine, EngineInfo, QueryLimits
 from qeval.equivalence.counterexample import Which
 from qeval.errors import InputError, did_you_mean
 from qeval.languages.base import Language
 from qeval.models.base import Model
-from qeval.models.labels import model_label
 from qeval.paths import shipped
 from qeval.prompts.base import PromptStrategy
 from qeval.redaction import redact
@@ -289,13 +289,10 @@ def _engine_config(values: Mapping[str, Any], suite: Suite) -> Mapping[str, Any]
 
 
 def _name(values: Mapping[str, Any]) -> str:
-    parts = [
-        values[group].get("name", group)
-        for group in ("model", "language", "prompt_strategy", "difficulty")
-    ]
-    parts[0] = model_label(values["model"])
+    options = chosen({"config": values})
+    parts = [options.get(group, group) for group in NAMING]
     if "_target_" in values["judge"]:
-        parts.append(values["judge"].get("name", "judge"))
-    if values["suite"]["name"] != "ecommerce":
-        parts.insert(0, values["suite"]["name"])
-    return "-".join(re.sub(r"[^\w.]+", "_", str(part)) for part in parts)
+        parts.append(options.get("judge", "judge"))
+    if options["suite"] != "ecommerce":
+        parts.insert(0, options["suite"])
+    return "-".join(re.sub(r"[^\w.]+", "_", part) for part in parts)

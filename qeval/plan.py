@@ -5,15 +5,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from qeval.cells import Cell, build_cell
+from qeval.choices import NAMING, labelled
 from qeval.judge.planning import JudgePlan, plan_judge
 from qeval.models.base import Request
 from qeval.models.budget import price_per_call
 from qeval.models.cache import CachedModel, request_key
-from qeval.models.labels import model_label
 from qeval.models.tokens import answer_tokens_of, counter
 from qeval.prompts.base import FollowsUp
 from qeval.prompts.budget import check_window, measure, warning
-from qeval.prompts.labels import strategy_label
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -93,11 +92,9 @@ def plan_cell(cell: Cell) -> CellPlan:
 
 
 def _name(cell: Cell) -> str:
-    config = cell.composed
-    named = [str(config[group].get("name", "")) for group in ("model", "language", "difficulty")]
-    named[0] = model_label(config["model"])
+    options = labelled({"config": cell.composed})
     judge = [] if cell.judge is None else [f"judge {cell.judge.name}"]
-    return " · ".join([*named[:2], strategy_label(config["prompt_strategy"]), *named[2:], *judge])
+    return " · ".join([*(options.get(group, "") for group in NAMING), *judge])
 
 
 def dry_run(configs: Sequence["DictConfig"]) -> list[CellPlan]:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qeval.atomic import write_atomically
+from qeval.choices import chosen
 from qeval.errors import InputError
 from qeval.exit_codes import ExitCode
 from qeval.journal import asked_for, read_journal
 from qeval.judge.cards import Trust, trust_of
-from qeval.models.labels import model_label
 from qeval.record import Record
 from qeval.review.decisions import read, standing
 from qeval.review.standing import read_reviewed, reviewed
@@ -83,17 +83,14 @@ class SweepResult:
 
         rows = []
         for cell in self.cells:
-            config = cell.header["config"]
-            chosen = {
-                group: config[group].get("name")
-                for group in ("model", "language", "prompt_strategy", "difficulty", "suite")
-            }
-            chosen["model"] = model_label(config["model"])
+            options = chosen(cell.header)
+            groups = ("model", "language", "prompt_strategy", "difficulty", "suite")
+            choices = {group: options.get(group) for group in groups}
             for record in cell.records:
                 values = record.to_json()
                 values.pop("outcomes")
                 values["case_difficulty"] = values.pop("difficulty")
-                rows.append({"cell": cell.key, **chosen, **values, "verdict": str(record.verdict)})
+                rows.append({"cell": cell.key, **choices, **values, "verdict": str(record.verdict)})
         return pd.DataFrame(rows)
 
 

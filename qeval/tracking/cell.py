@@ -10,11 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from qeval.choices import NAMING, chosen, labelled
 from qeval.equivalence.counterexample import COUNTEREXAMPLES
 from qeval.errors import InputError
 from qeval.journal import JOURNAL, asked_for
-from qeval.models.labels import model_label
-from qeval.prompts.labels import strategy_label
 from qeval.record import Record
 from qeval.review.standing import read_reviewed
 from qeval.scoring.verdict import Verdict
@@ -24,7 +23,6 @@ FORMAT = "1"
 
 PARAM_LIMIT = 6000  # MLflow's: longer values are cut there without a word
 HEADLINE = "execution_accuracy"
-GROUPS = ("model", "language", "prompt_strategy", "difficulty", "judge", "suite", "engine")
 UNLOGGED = ("hydra", "tracking", "runs_dir", "workers", "backend", "share_runs", "review")
 """Where and how fast it ran: they differ between resumes, and are in config.yaml anyway."""
 
@@ -47,25 +45,13 @@ class LoggedCell:
     @property
     def name(self) -> str:
         """Model, language, strategy, difficulty: what tells the rows of a sweep apart."""
-        named = dict(self.choices)
-        strategy = self.header.get("config", {}).get("prompt_strategy")
-        if isinstance(strategy, Mapping):
-            named["prompt_strategy"] = strategy_label(strategy)
-        return " · ".join(named[group] for group in GROUPS[:4] if group in named)
+        options = labelled(self.header)
+        return " · ".join(options[group] for group in NAMING if group in options)
 
     @cached_property
     def choices(self) -> dict[str, str]:
-        """The chosen option of each configuration group."""
-        config = self.header.get("config", {})
-        named = {}
-        for group in GROUPS:
-            value = config.get(group)
-            if isinstance(value, Mapping):
-                value = model_label(value) if group == "model" else value.get("name")
-            if value is not None:
-                named[group] = str(value)
-        named["engine"] = str(self.header.get("engine", named.get("engine", "")))
-        return named
+        """The chosen option of each configuration group, and the engine as it ran."""
+        return chosen(self.header)
 
     @property
     def complete(self) -> bool:
@@ -180,6 +166,7 @@ def _card(judge: Mapping[str, Any]) -> dict[str, Any]:
         "false_accept": card.get("in_runs", {}).get("false_accept"),
         "chain_false_accept": card.get("chain", {}).get("false_accept"),
         "false_refuse": card.get("alone", {}).get("false_refuse"),
+        "unscored": card.get("in_runs", {}).get("unscored"),
         "kappa": card.get("alone", {}).get("kappa"),
     }
     found: dict[str, Any] = {}

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from qeval.choices import GROUPS
 from qeval.tracking.failures import document
 
-CHOICES = ("model", "language", "prompt_strategy", "difficulty", "suite", "judge", "engine")
 MEASURES = (
     ("execution_accuracy", "execution accuracy"),
     ("execution_accuracy.easy", "easy"),
@@ -42,7 +42,7 @@ def ranked(cells: Sequence[CellRun]) -> list[CellRun]:
 
 def varying(cells: Sequence[CellRun]) -> list[str]:
     """The choices that tell the cells apart (all that are set, for a single cell)."""
-    present = [c for c in CHOICES if any(c in cell.tags for cell in cells)]
+    present = [c for c in GROUPS if any(c in cell.tags for cell in cells)]
     if len(cells) < 2:  # noqa: PLR2004
         return present
     return [c for c in present if len({cell.tags.get(c) for cell in cells}) > 1] or ["model"]
@@ -58,11 +58,11 @@ def table(cells: Sequence[CellRun]) -> dict[str, list[Any]]:
     """One row a cell, `{"columns": […], "data": [[…], …]}`; numbers stay numbers."""
     rows = ranked(cells)
     measures = [(key, title) for key, title in MEASURES if any(key in c.metrics for c in rows)]
-    columns = [*_titles(CHOICES), "cases", *(title for _, title in measures)]
+    columns = [*_titles(GROUPS), "cases", *(title for _, title in measures)]
     columns += ["low", "high", "errors", "tokens", "cost", "run_id"]
     data = [
         [
-            *(cell.tags.get(choice, "") for choice in CHOICES),
+            *(cell.tags.get(choice, "") for choice in GROUPS),
             int(cell.metrics.get("cases", 0)),
             *(_rounded(cell.metrics.get(key)) for key, _ in measures),
             _rounded(cell.metrics.get("execution_accuracy.low")),
@@ -120,7 +120,7 @@ def constants(cells: Sequence[CellRun]) -> str:
     if not cells:
         return "No cell has ended yet."
     different = varying(cells) if len(cells) > 1 else []
-    same = [c for c in CHOICES if c not in different and cells[0].tags.get(c)]
+    same = [c for c in GROUPS if c not in different and cells[0].tags.get(c)]
     facts = ", ".join(
         f"{title} {cells[0].tags[c]}" for c, title in zip(same, _titles(same), strict=True)
     )

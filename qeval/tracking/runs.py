@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import unquote, urlsplit
 
+from qeval.choices import GROUPS
 from qeval.equivalence.counterexample import COUNTEREXAMPLES, read_counterexamples
 from qeval.report.glossary import meaning
 from qeval.tracking import failures, overview
@@ -120,7 +121,7 @@ class Runs:
             "mlflow.note.content": overview.note(cells),
             "mlflow.loggedArtifacts": _table_tag("overview.json"),
             # Only what all cells share, so that a filter on a sweep never says too much.
-            **{c: cells[0].tags[c] for c in overview.CHOICES if _shared(cells, c)},
+            **{c: cells[0].tags[c] for c in GROUPS if _shared(cells, c)},
         }
         if best:
             named["best_cell"] = best[0].name

@@ -14,7 +14,8 @@ from qeval.languages.cypher import tokenize
 from qeval.suites import load_suite
 from qeval.suites.loader import suite_folder
 from qeval.suites.mutants import Mutant, mutants
-from qeval.suites.mutants.cypher_tree import Node, read
+from qeval.suites.mutants.cypher_clauses import read
+from qeval.suites.mutants.cypher_tree import Node
 from qeval.suites.rewrites import read_rewrites
 
 SUITE = load_suite("ecommerce")

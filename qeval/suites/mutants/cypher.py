@@ -6,12 +6,12 @@ from typing import Any
 
 from qeval.suites.mutants.base import Mutant
 from qeval.suites.mutants.cypher_changes import Source
+from qeval.suites.mutants.cypher_clauses import read
 from qeval.suites.mutants.cypher_conditions import condition_changes
 from qeval.suites.mutants.cypher_ends import end_changes
 from qeval.suites.mutants.cypher_graph import Graph
 from qeval.suites.mutants.cypher_joins import join_changes
 from qeval.suites.mutants.cypher_paths import path_changes
-from qeval.suites.mutants.cypher_tree import read
 from qeval.suites.mutants.cypher_values import value_changes
 
 

@@ -1,13 +1,22 @@
 """Reading the clauses of a Cypher query."""
 
+from qeval.languages.cypher import tokenize, unescaped
 from qeval.suites.mutants.cypher_expressions import expression
-from qeval.suites.mutants.cypher_patterns import pattern
+from qeval.suites.mutants.cypher_patterns import pattern, where
 from qeval.suites.mutants.cypher_tree import Cursor, Node, UnknownSyntaxError
 
 _CLAUSES = frozenset({
     "MATCH", "OPTIONAL", "WITH", "RETURN", "UNWIND", "CALL", "UNION", "ORDER", "SKIP", "OFFSET",
     "LIMIT", "FINISH", "USE",
 })  # fmt: skip
+
+
+def read(query: str) -> tuple[str, Node]:
+    """The text that the places are in (`query` without Unicode escapes), and its tree.
+
+    Raises `QueryError("syntax_error", …)` where a string, quoted name or comment does not end.
+    """
+    return unescaped(query), query_body(Cursor(list(tokenize(query))))
 
 
 def query_body(cursor: Cursor) -> Node:
@@ -85,15 +94,8 @@ def _match(cursor: Cursor, start: int, word: str) -> Node:
     while cursor.peek() == "USING":
         while cursor.peek() not in ("", "}", "WHERE", *_CLAUSES):
             cursor.at += 1
-    where = _where(cursor)
-    return cursor.made("match", start, word, [*parts, *where])
-
-
-def _where(cursor: Cursor) -> list[Node]:
-    start = cursor.start
-    if not cursor.accept("WHERE"):
-        return []
-    return [cursor.made("where", start, "", [expression(cursor)])]
+    parts += where(cursor)
+    return cursor.made("match", start, word, parts)
 
 
 def _projection(cursor: Cursor) -> Node:
@@ -110,7 +112,7 @@ def _projection(cursor: Cursor) -> Node:
         if not cursor.accept(","):
             break
     parts += _paging(cursor)
-    parts += _where(cursor)
+    parts += where(cursor)
     return cursor.made("projection", start, word, parts)
 
 
@@ -172,4 +174,5 @@ def _call(cursor: Cursor) -> Node:
             parts.append(cursor.made("yield", place, name))
             if not cursor.accept(","):
                 break
-    return cursor.made("procedure", start, word, [*parts, *_where(cursor)])
+    parts += where(cursor)
+    return cursor.made("procedure", start, word, parts)

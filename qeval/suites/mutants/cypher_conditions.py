@@ -1,19 +1,16 @@
 """Faults in the conditions of a Cypher query."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from qeval.suites.mutants.base import Operator
 from qeval.suites.mutants.cypher_changes import Change, Edit, Source, bare, dropped
 from qeval.suites.mutants.cypher_tree import Node
+from qeval.suites.mutants.near_literals import MOVED, TURNED
 
-if TYPE_CHECKING:
-    from qeval.suites.mutants.base import Operator
-
-_TURNED = {
-    "<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "<>", "<>": "=",
+_TURNED = TURNED | {
+    "=": "<>", "<>": "=",
     "STARTS WITH": "CONTAINS", "ENDS WITH": "CONTAINS", "CONTAINS": "STARTS WITH",
 }  # fmt: skip
-_MOVED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 _NEVER_NULL = frozenset({"count", "sum", "collect", "exists"})
 
 
@@ -41,8 +38,8 @@ def _comparisons(source: Source, node: Node) -> Iterator[Change]:
         if part.word in _TURNED:
             edit = (part.start, part.end, _TURNED[part.word])
             yield source.replaced("comparison", node, [edit])
-        if part.word in _MOVED:
-            edit = (part.start, part.end, _MOVED[part.word])
+        if part.word in MOVED:
+            edit = (part.start, part.end, MOVED[part.word])
             yield source.replaced("boundary", node, [edit])
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from qeval.suites.mutants.cypher_changes import Change, Source, bare, conjuncts
+from qeval.suites.mutants.cypher_changes import Change, Edit, Source, bare, conjuncts
 from qeval.suites.mutants.cypher_tree import Node
 
 
@@ -88,10 +88,10 @@ def _existence(source: Source, clause: Node) -> Iterator[Change]:
         inner = _pattern_text(source, bare(part))
         if inner is None:
             continue
-        gone = drop or (where.start, where.end, "")
-        edits = (gone, (clause.end, clause.end, f"\nMATCH {inner}"))
-        if gone[1] == clause.end:  # two edits at one place: make them one
-            edits = ((gone[0], clause.end, f"\nMATCH {inner}"),)  # type: ignore[assignment]
+        start, end, _ = drop or (where.start, where.end, "")
+        edits: tuple[Edit, ...] = (start, end, ""), (clause.end, clause.end, f"\nMATCH {inner}")
+        if end == clause.end:  # two edits at one place: make them one
+            edits = ((start, end, f"\nMATCH {inner}"),)
         yield Change("join", f"{source.line(part)} → MATCH", edits)
 
 

@@ -43,10 +43,7 @@ def path(cursor: Cursor) -> Node:
 
 def is_arrow(cursor: Cursor, ahead: int = 0) -> bool:
     """Whether what comes can only be a relationship: `-[`, `--`, `->`, `<-[`, `<--` or `<-->`."""
-    first, second = cursor.peek(ahead), cursor.peek(ahead + 1)
-    return (first == "-" and second in ("[", "-", "->")) or (
-        first == "<-" and second in ("[", "-", "->")
-    )
+    return cursor.peek(ahead) in ("-", "<-") and cursor.peek(ahead + 1) in ("[", "-", "->")
 
 
 def _element(cursor: Cursor) -> Node:
@@ -63,7 +60,7 @@ def _group(cursor: Cursor) -> Node:
     """A path in parentheses, with its condition and how often it is repeated."""
     start = cursor.start
     cursor.take("(")
-    parts = [pattern(cursor), *_where(cursor)]
+    parts = [pattern(cursor), *where(cursor)]
     cursor.take(")")
     return cursor.made("group", start, "", [*parts, _quantifier(cursor)])
 
@@ -80,8 +77,7 @@ def _relationship(cursor: Cursor) -> Node:
     tail = cursor.take("->" if cursor.peek() == "->" else "-")
     parts.append(cursor.made("tail", place, tail))
     word = {("-", "->"): "->", ("<-", "-"): "<-"}.get((head, tail), "-")
-    quantifier = _quantifier(cursor)
-    return cursor.made("rel", start, word, [*parts, *([quantifier] if quantifier else [])])
+    return cursor.made("rel", start, word, [*parts, _quantifier(cursor)])
 
 
 def _inside(cursor: Cursor, closing: str) -> list[Node]:
@@ -100,13 +96,14 @@ def _inside(cursor: Cursor, closing: str) -> list[Node]:
         parts.append(mapping(cursor))
     elif cursor.kind() == "parameter":
         cursor.at += 1
-    parts += _where(cursor)
+    parts += where(cursor)
     if cursor.peek() != closing:
         raise UnknownSyntaxError(cursor.peek())
     return parts
 
 
-def _where(cursor: Cursor) -> list[Node]:
+def where(cursor: Cursor) -> list[Node]:
+    """A condition (kind `where`), if the next word begins one."""
     from qeval.suites.mutants.cypher_expressions import expression
 
     start = cursor.start
@@ -159,16 +156,7 @@ def _hops(cursor: Cursor) -> Node:
     """`*`, `*2`, `*1..`, `*..3`, `*1..3`; the word holds the bounds as `least..most`."""
     start = cursor.start
     cursor.take("*")
-    least = most = ""
-    if cursor.kind() == "number":
-        least = most = cursor.peek()
-        cursor.at += 1
-    if cursor.accept(".."):
-        most = ""
-        if cursor.kind() == "number":
-            most = cursor.peek()
-            cursor.at += 1
-    return cursor.made("hops", start, f"{least}..{most}")
+    return cursor.made("hops", start, _bounds(cursor, ".."))
 
 
 def _quantifier(cursor: Cursor) -> Node | None:
@@ -181,14 +169,21 @@ def _quantifier(cursor: Cursor) -> Node | None:
     if cursor.peek() != "{":
         return None
     cursor.take("{")
-    bounds = ["", ""]
-    if cursor.kind() == "number":
-        bounds = [cursor.peek()] * 2
-        cursor.at += 1
-    if cursor.accept(","):
-        bounds[1] = ""
-        if cursor.kind() == "number":
-            bounds[1] = cursor.peek()
-            cursor.at += 1
+    bounds = _bounds(cursor, ",")
     cursor.take("}")
-    return cursor.made("quantifier", start, "..".join(bounds))
+    return cursor.made("quantifier", start, bounds)
+
+
+def _bounds(cursor: Cursor, between: str) -> str:
+    """`2`, `1..`, `..3`, `1..3` or nothing; one number is both bounds."""
+    least = most = _number(cursor)
+    if cursor.accept(between):
+        most = _number(cursor)
+    return f"{least}..{most}"
+
+
+def _number(cursor: Cursor) -> str:
+    if cursor.kind() != "number":
+        return ""
+    cursor.at += 1
+    return cursor.tokens[cursor.at - 1].text

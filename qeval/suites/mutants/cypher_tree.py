@@ -1,15 +1,16 @@
 """The tree of a Cypher query, whose nodes know their place in the text, and how it is read.
 
 Mutants are made by cutting the text of a gold at the places of nodes, so all that isn't changed
-stays as written. `read` knows the reading clauses of Cypher 5; a clause it doesn't understand
-becomes one node of kind `opaque`, of which no mutants are made. The public Cypher parsers for
-Python are no match: antlr4-cypher knows openCypher 9 only, cypherast no quantified paths.
+stays as written. The reader (`cypher_clauses.read`) knows the reading clauses of Cypher 5; a clause
+it doesn't understand becomes one node of kind `opaque`, of which no mutants are made. The public
+Cypher parsers for Python are no match: antlr4-cypher knows openCypher 9 only, cypherast no
+quantified paths.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from qeval.languages.cypher import Token, tokenize, unescaped
+from qeval.languages.cypher import Token
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,17 +115,6 @@ class Cursor:
     ) -> Node:
         """A node from `start` to where the cursor is."""
         return Node(kind, start, self.end, word, tuple(part for part in parts if part))
-
-
-def read(query: str) -> tuple[str, Node]:
-    """The text that the places are in (`query` without Unicode escapes), and its tree.
-
-    Raises `QueryError("syntax_error", …)` where a string, quoted name or comment does not end.
-    """
-    from qeval.suites.mutants.cypher_clauses import query_body
-
-    cursor = Cursor(list(tokenize(query)))
-    return unescaped(query), query_body(cursor)
 
 
 def squeezed(text: str) -> str:

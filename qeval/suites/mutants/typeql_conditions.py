@@ -1,9 +1,10 @@
 """Near misses of conditions: turned round, moved, dropped, no longer negated."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from qeval.suites.mutants.base import Mutant, Operator
+from qeval.suites.mutants.near_literals import MOVED, TURNED
 from qeval.suites.mutants.typeql_scopes import Block, Reading, binds, components, nodes, uses_in
 from qeval.suites.mutants.typeql_text import (
     Edit,
@@ -17,21 +18,19 @@ from qeval.suites.mutants.typeql_text import (
 from qeval.typeql.schema.types import EXACTLY_ONE
 from qeval.typeql.syntax import ast
 
-_TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "!=", "!=": "=="}
-_MOVED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
+_NEAR: Mapping[Operator, Mapping[str, str]] = {
+    "comparison": TURNED | {"==": "!=", "!=": "=="},
+    "boundary": MOVED,
+}
 
 
 def comparisons(reading: Reading, block: Block) -> Iterator[Mutant]:
     """Comparators turned round and bounds moved, in the statements of a block."""
-    operators: tuple[tuple[Operator, dict[str, str]], ...] = (
-        ("comparison", _TURNED),
-        ("boundary", _MOVED),
-    )
     for pattern in block.patterns:
         for node in nodes(pattern, into_blocks=False):
             if isinstance(node, ast.Comparison):
                 place = (node.span.begin, node.span.begin + len(node.comparator))
-                for operator, others in operators:
+                for operator, others in _NEAR.items():
                     if (other := others.get(node.comparator)) is not None:
                         yield changed(operator, reading.text, pattern, Edit(*place, other))
             elif isinstance(node, ast.Has) and isinstance(node.value, ast.Literal):

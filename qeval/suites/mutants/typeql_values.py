@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from decimal import Decimal
 
 from qeval.suites.mutants.base import Mutant
+from qeval.suites.mutants.near_literals import beside
 from qeval.suites.mutants.typeql_schema import types_of
 from qeval.suites.mutants.typeql_scopes import Block, Reading, Routine, names, nodes
 from qeval.suites.mutants.typeql_text import (
@@ -83,10 +83,7 @@ def _neighbours(literal: ast.Literal, attribute: Type | None, *, is_regex: bool)
         for count in (int(first[0]) + 1, int(first[0]) - 1):
             yield f"{text[: first.start()]}{count}{text[first.end() :]}"
     elif found := _NUMBER.fullmatch(text):
-        number = Decimal(found["number"])
-        step = Decimal(1).scaleb(min(0, int(number.as_tuple().exponent)))
-        for other in (number + step, number - step):
-            yield f"{other}{found['suffix'] or ''}"
+        yield from (f"{other}{found['suffix'] or ''}" for other in beside(found["number"]))
 
 
 def _other_strings(text: str, attribute: Type | None, *, is_regex: bool) -> Iterator[str]:

@@ -15,7 +15,6 @@ from qeval.typeql.check.value_types import (
 from qeval.typeql.faults import Fault, within
 from qeval.typeql.ir import pipelines as p
 from qeval.typeql.ir.functions import Concepts
-from qeval.typeql.ir.variables import Var
 from qeval.typeql.values import ValueType
 from qeval.typeql.values.kinds import NUMERIC, comparable
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from qeval.typeql.ir.functions import Parameter
-    from qeval.typeql.ir.variables import Registry
+    from qeval.typeql.ir.variables import Registry, Var
     from qeval.typeql.schema import Schema
 
 _T = ValueType
@@ -78,7 +77,7 @@ def _annotate_match(
     root = stage.block.root
     with within("QUA1"):
         Inference(schema, registry, abstract=abstract).run(root, known.concepts)
-    known.concepts.update((v, t) for v, t in root.types.items() if isinstance(v, Var))
+    known.concepts.update(root.types)
     with within("QUA3"):
         known.values.update(results_of_calls(root, known.values))
         typing = ExpressionTyping(schema, registry, known.values)

@@ -165,13 +165,9 @@ def _refuse_optional_in_negation(root: Conjunction) -> None:
     while waiting:
         conjunction, negated = waiting.pop()
         for nested in conjunction.nested:
-            if isinstance(nested, Or):
-                waiting += [(branch, negated) for branch in nested.branches]
-                continue
             if negated and isinstance(nested, Try):
                 raise Fault("REP53", "'try' inside 'not' can never mean anything")
-            # The server looks only at `try` blocks directly inside a negation.
-            waiting.append((nested.body, isinstance(nested, Not) or negated))
+            waiting += [(body, negated or isinstance(nested, Not)) for body in nested.bodies]
 
 
 def _check_needs(modes: Modes) -> None:
@@ -218,11 +214,8 @@ def _check_order(conjunction: Conjunction, bound: frozenset[Var]) -> None:
     if waiting or late:
         raise Fault("REP55", "no order of evaluation exists: assignments depend on each other")
     for nested in conjunction.nested:
-        if isinstance(nested, Or):
-            for branch in nested.branches:
-                _check_order(branch, nested.needed)
-        else:
-            _check_order(nested.body, nested.body.needed)
+        for body in nested.bodies:
+            _check_order(body, nested.needed if isinstance(nested, Or) else body.needed)
 
 
 def _needs(item: Constraint | Or) -> Iterable[Var]:

@@ -8,7 +8,7 @@ from qeval.typeql.check.annotate import Known, annotate_stages, reducer_type
 from qeval.typeql.faults import Fault, within
 from qeval.typeql.ir import functions as f
 from qeval.typeql.ir.constraints import Call
-from qeval.typeql.ir.patterns import Not, Or
+from qeval.typeql.ir.patterns import Not
 from qeval.typeql.ir.pipelines import Distinct, Limit, Match, Offset, Reduce, Sort
 from qeval.typeql.values import VALUE_TYPES, ValueType
 
@@ -148,8 +148,7 @@ def _calls_in(root: Conjunction) -> Iterator[tuple[Signature, bool]]:
                 yield constraint.function, negated
         for nested in conjunction.nested:
             inner = negated or isinstance(nested, Not)
-            bodies = nested.branches if isinstance(nested, Or) else [nested.body]
-            waiting += [(body, inner) for body in bodies]
+            waiting += [(body, inner) for body in nested.bodies]
 
 
 def find_recursion(functions: Iterable[Signature], *, first: int = 0) -> None:
@@ -187,10 +186,7 @@ def _recursive_calls(conjunction: Conjunction, component: int | None) -> int:
     calls = [k.function.body for k in conjunction.constraints if isinstance(k, Call)]
     count = sum(body is not None and body.component == component for body in calls)
     for nested in conjunction.nested:
-        if isinstance(nested, Or):
-            count += max(_recursive_calls(branch, component) for branch in nested.branches)
-        else:
-            count += _recursive_calls(nested.body, component)
+        count += max(_recursive_calls(body, component) for body in nested.bodies)
     return count
 
 

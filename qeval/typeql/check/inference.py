@@ -15,7 +15,7 @@ from qeval.typeql.check.graph import Disjuncts, Graph
 from qeval.typeql.faults import Fault
 from qeval.typeql.ir import constraints as c
 from qeval.typeql.ir.functions import Concepts
-from qeval.typeql.ir.patterns import Not, Or
+from qeval.typeql.ir.patterns import Or, Try
 from qeval.typeql.ir.variables import Category, Var
 from qeval.typeql.schema import Kind
 from qeval.typeql.values import VALUE_TYPES
@@ -63,15 +63,14 @@ class Inference:
         for branch in graph.branches():
             self._infer_nested(branch)
         conjunction = graph.conjunction
+        types = {var: t for var, t in graph.vertices.items() if isinstance(var, Var)}
         for nested in conjunction.nested:
             if isinstance(nested, Or):
                 continue
-            around = {var: t for var, t in graph.vertices.items() if isinstance(var, Var)}
-            self.run(nested.body, around)
-            if not isinstance(nested, Not):
-                for vertex, types in nested.body.types.items():
-                    graph.vertices.setdefault(vertex, types)
-        conjunction.types = graph.vertices
+            self.run(nested.body, types)
+            if isinstance(nested, Try):
+                types = {**nested.body.types, **types}
+        conjunction.types = types
 
     def _build(self, conjunction: Conjunction) -> Graph:
         graph = Graph(self._schema, self._registry, conjunction)

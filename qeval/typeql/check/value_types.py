@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from qeval.typeql.faults import Fault
 from qeval.typeql.ir.constraints import Call, Let
 from qeval.typeql.ir.expressions import Builtin, Constant, ListForm, Operation, inputs
-from qeval.typeql.ir.patterns import Or
 from qeval.typeql.ir.variables import Category, Var
 from qeval.typeql.schema import Kind
 from qeval.typeql.values import ValueType, value_type_of
@@ -170,10 +169,9 @@ def _assignments_of(conjunction: Conjunction) -> _Assignments:
                 raise Fault("CEX7", f"{constraint.target} is assigned twice", constraint.span)
             found[constraint.target] = [(conjunction, constraint)]
     for nested in conjunction.nested:
-        branches = nested.branches if isinstance(nested, Or) else [nested.body]
         inner: _Assignments = {}
-        for branch in branches:
-            for var, assignments in _assignments_of(branch).items():
+        for body in nested.bodies:
+            for var, assignments in _assignments_of(body).items():
                 inner.setdefault(var, []).extend(assignments)
         for var, assignments in inner.items():
             if var in found:

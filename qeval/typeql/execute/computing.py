@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from qeval.typeql.budget import BATCH
 from qeval.typeql.execute.expressions import compile_comparison, compile_expression
+from qeval.typeql.execute.runtime import type_of
 from qeval.typeql.schema import Type
 from qeval.typeql.store import Thing
 
@@ -40,17 +41,13 @@ def identifying(step: s.Identifying, layout: Layout, _runtime: Runtime) -> Trans
     layout.add(target)
     if allowed is None:
         return lambda rows: ((*row, row[slot]) for row in rows)
-    return lambda rows: ((*row, row[slot]) for row in rows if _type_bit(row[slot]) & allowed)
+    return lambda rows: ((*row, row[slot]) for row in rows if type_of(row[slot]).bit & allowed)
 
 
 def _same(left: Any, right: Any) -> bool:
     if isinstance(left, Thing | Type):
         return left is right
     return left is not None and bool(left == right)
-
-
-def _type_bit(held: Any) -> int:
-    return held.bit if isinstance(held, Type) else held.type.bit
 
 
 def differing(step: s.Differing, layout: Layout, _runtime: Runtime) -> Transform:

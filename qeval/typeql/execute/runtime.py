@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from qeval.typeql.schema import Type
+
 if TYPE_CHECKING:
     from qeval.typeql.budget import Budget
     from qeval.typeql.ir.functions import Signature
     from qeval.typeql.ir.variables import Var
     from qeval.typeql.schema import Schema
-    from qeval.typeql.store import Store
+    from qeval.typeql.store import Store, Thing
     from qeval.typeql.values import ValueType
 
 Row: TypeAlias = tuple[Any, ...]
@@ -72,3 +74,8 @@ def collected(rows: Iterable[Row], budget: Budget) -> Iterator[list[Row]]:
         yield whole
     finally:  # also where nobody asks for more
         budget.hold(-held)
+
+
+def type_of(held: Thing | Type) -> Type:
+    """Return the exact type of a thing, or the type itself."""
+    return held if isinstance(held, Type) else held.type

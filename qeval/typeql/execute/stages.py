@@ -12,7 +12,6 @@ from qeval.typeql.execute.nesting import picker
 from qeval.typeql.execute.reducing import Reduction, reduce_rows
 from qeval.typeql.execute.runtime import collected
 from qeval.typeql.ir import pipelines as p
-from qeval.typeql.ir.variables import Var
 from qeval.typeql.store import Attribute
 from qeval.typeql.values import order_key
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from qeval.typeql.budget import Budget
     from qeval.typeql.execute.runtime import Row, Runtime, Slots, Transform
-    from qeval.typeql.ir.variables import Registry
+    from qeval.typeql.ir.variables import Registry, Var
     from qeval.typeql.plan.estimate import Estimator
 
 
@@ -100,8 +99,7 @@ class StageCompiler:
             self._runtime,
             as_set=self._as_set,
         )
-        types = stage.block.root.types
-        self.known.concepts.update((var, t) for var, t in types.items() if isinstance(var, Var))
+        self.known.concepts.update(stage.block.root.types)
         self.known.values.update(stage.block.value_types)
         self.columns = stage.outputs
         return transform

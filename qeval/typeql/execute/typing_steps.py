@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from qeval.typeql.budget import BATCH
+from qeval.typeql.execute.runtime import type_of
 from qeval.typeql.schema import Type
 
 if TYPE_CHECKING:
@@ -90,14 +91,9 @@ def _end(end: s.TypeEnd, layout: Layout) -> Callable[[Row], Type]:
 def check_types(step: s.CheckTypes, layout: Layout, _runtime: Runtime) -> Transform:
     """Test that a slot holds something of one of some types; what is empty passes."""
     slot, allowed = layout.slots[step.var], step.types
-
-    def fits(held: Any) -> bool:
-        if held is None:
-            return True
-        type_ = held if isinstance(held, Type) else held.type
-        return bool(type_.bit & allowed)
-
-    return lambda rows: (row for row in rows if fits(row[slot]))
+    return lambda rows: (
+        row for row in rows if row[slot] is None or type_of(row[slot]).bit & allowed
+    )
 
 
 def check_present(step: s.CheckPresent, layout: Layout, _runtime: Runtime) -> Transform:

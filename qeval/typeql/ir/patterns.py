@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
     from qeval.typeql.ir.constraints import Constraint
     from qeval.typeql.ir.variables import Var
-    from qeval.typeql.schema import Type
     from qeval.typeql.syntax.ast import Span
     from qeval.typeql.values import ValueType
 
@@ -28,15 +27,12 @@ class Conjunction:
     nested: list[Nested] = field(default_factory=list)
     visible: frozenset[Var] = frozenset()
     needed: frozenset[Var] = frozenset()
-    types: dict[Var | Type, int] = field(default_factory=dict)
+    types: dict[Var, int] = field(default_factory=dict)
 
     def branches(self) -> Iterator[Conjunction]:
         """Yield the conjunctions directly inside the nested patterns."""
         for nested in self.nested:
-            if isinstance(nested, Or):
-                yield from nested.branches
-            else:
-                yield nested.body
+            yield from nested.bodies
 
     def walk(self) -> Iterator[Conjunction]:
         """Yield this conjunction and all inside it, at any depth."""
@@ -56,6 +52,11 @@ class Or:
     visible: frozenset[Var] = frozenset()
     needed: frozenset[Var] = frozenset()
 
+    @property
+    def bodies(self) -> list[Conjunction]:
+        """The conjunctions inside: its branches."""
+        return self.branches
+
 
 @dataclass(slots=True, eq=False)
 class Not:
@@ -64,6 +65,11 @@ class Not:
     span: Span
     body: Conjunction
 
+    @property
+    def bodies(self) -> list[Conjunction]:
+        """The one conjunction inside."""
+        return [self.body]
+
 
 @dataclass(slots=True, eq=False)
 class Try:
@@ -71,6 +77,11 @@ class Try:
 
     span: Span
     body: Conjunction
+
+    @property
+    def bodies(self) -> list[Conjunction]:
+        """The one conjunction inside."""
+        return [self.body]
 
 
 Nested: TypeAlias = Or | Not | Try

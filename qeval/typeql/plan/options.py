@@ -14,6 +14,7 @@ from qeval.typeql.plan.estimate import selectivity
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from qeval.typeql.ir.patterns import Or
     from qeval.typeql.plan.state import State
 
 _TYPE_FAN = 3.0  # types a type leads to, on average
@@ -28,7 +29,7 @@ class Option:
     score: float
     step: s.Step
     binds: tuple[Var, ...]
-    covers: tuple[object, ...]
+    covers: tuple[c.Constraint | Or, ...]
     multiplies: bool = False  # may yield equal rows
 
 
@@ -118,7 +119,7 @@ class Options:
         several_roles = self._types[links.role] & (self._types[links.role] - 1)
         repeats = role is None and target is not None and bool(several_roles)
         binds = (*_some(target), *_some(role))
-        covers: tuple[object, ...] = (links,)
+        covers: tuple[c.Constraint, ...] = (links,)
         if links.role in self._state.bound:
             covers = ()  # the role is tested once both ends are bound
         return Option(fan + _WORK * fan, step, binds, covers, repeats)

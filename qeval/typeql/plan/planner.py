@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from qeval.typeql.ir.patterns import Conjunction
-    from qeval.typeql.schema import Type
 
 __all__ = ["Settings", "plan_conjunction"]
 
@@ -103,13 +102,10 @@ class _Planner:
         for var, before in self._state.bound.items():
             here = self._state.types.get(var)
             if here is not None and before & ~here:
-                if not (var in own or self._is_visible(var)):
+                if var not in own and var not in self._state.conjunction.visible:
                     continue
                 self._steps.append(s.CheckTypes(var, here))
                 self._state.bound[var] = here
-
-    def _is_visible(self, var: Var) -> bool:
-        return var in self._state.conjunction.visible
 
     def _unbound(self) -> list[Var]:
         """Return variables that no remaining constraint binds but that must have a value."""
@@ -188,8 +184,7 @@ class _Planner:
 
     def _take_negation(self, nested: Not) -> None:
         self._state.nested.remove(nested)
-        outer = {var: self._state.bound[var] for var in self._state.bound}
-        plan = plan_conjunction(self._state.settings, nested.body, outer, ())
+        plan = plan_conjunction(self._state.settings, nested.body, self._state.bound, ())
         inputs = tuple(var for var in self._state.bound if var in nested.body.visible)
         self._steps.append(s.Rejecting(plan, inputs))
 
@@ -229,7 +224,7 @@ class _Planner:
             if isinstance(covered, c.Constraint):
                 del self._state.constraints[covered]
             else:
-                self._state.nested.remove(covered)  # type: ignore[arg-type]
+                self._state.nested.remove(covered)
         self._bind(option.binds, self._state.types)
         if isinstance(option.step, s.Calling):
             self._check_results(option.step.call, option.binds)
@@ -244,7 +239,7 @@ class _Planner:
             ):
                 self._steps.append(s.CheckTypes(var, self._state.types[var]))
 
-    def _bind(self, variables: Iterable[Var], types: dict[Var | Type, int]) -> None:
+    def _bind(self, variables: Iterable[Var], types: dict[Var, int]) -> None:
         for var in variables:
             self._state.bound[var] = types.get(var, 0)
             self._binds.append(var)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from qeval.suites.mutants.base import Operator
 from qeval.suites.mutants.cypher_changes import Change, Edit, Source, bare, dropped
 from qeval.suites.mutants.cypher_tree import Node
 from qeval.suites.mutants.near_literals import MOVED, TURNED
@@ -51,8 +50,8 @@ def _operands(source: Source, node: Node) -> Iterator[Change]:
 def _without(source: Source, condition: Node, edit: Edit) -> Change:
     inner = bare(condition)
     checked = bare(inner.parts[0]) if inner.kind == "not" else inner
-    operator: Operator = "null-check" if checked.kind == "null-check" else "filter"
-    return Change(operator, f"without {source.line(inner)}", (edit,))
+    account = f"without {source.line(inner)}"
+    return Change("null-check" if checked.kind == "null-check" else "filter", account, (edit,))
 
 
 def _whole(source: Source, node: Node, above: Sequence[Node]) -> Iterator[Change]:

@@ -1,7 +1,8 @@
 """Running one case in another process: joblib's backends that do not share memory.
 
 A worker builds the cell from its composed configuration and starts an engine of its own, once per
-process, and keeps both until the process ends.
+process, and keeps both until the process ends. Workers outlive a sweep: the next one of the same
+program may have another purse for the same cell.
 """
 
 import atexit
@@ -14,14 +15,14 @@ from qeval.errors import InputError, did_you_mean
 from qeval.pipeline import Answered, Bench, run_case
 
 if TYPE_CHECKING:
+    from qeval.cells import Cell
     from qeval.spending import Purse
-    from qeval.suite import Case
 
 BACKENDS = ("threading", "loky", "dask", "sequential")
 """Those of joblib's backends that hand over a result when it is there, not all at the end."""
 
 _benches: dict[str, Bench] = {}
-_cells: dict[str, tuple[Any, Bench]] = {}
+_cells: dict[tuple[str, "Purse | None"], tuple["Cell", Bench]] = {}
 _building = Lock()  # one of Dask's workers may have several threads
 
 
@@ -79,19 +80,19 @@ def run_elsewhere(
     from qeval.models.budget import BudgetReachedError
 
     with _building:
-        if key not in _cells:
+        if (key, purse) not in _cells:
             cell = build_cell(OmegaConf.create(dict(composed)))
             cell = cell if purse is None else purse.pays(cell, key)
-            _cells[key] = (cell, _bench(cell))
-        cell, bench = _cells[key]
-    case: Case = next(case for case in cell.cases if case.id == case_id)
+            _cells[key, purse] = (cell, _bench(cell))
+        cell, bench = _cells[key, purse]
+    case = next(case for case in cell.cases if case.id == case_id)
     try:
         return key, run_case(cell, case, repeat, bench)
     except BudgetReachedError:
         return key, None
 
 
-def _bench(cell: Any) -> Bench:
+def _bench(cell: "Cell") -> Bench:
     """The bench of the cell's engine with the base data; variants follow when they are needed."""
     from qeval.cells import build_engine
 

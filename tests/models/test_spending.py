@@ -131,3 +131,19 @@ def test_processes_share_the_cap(tmp_path: Path) -> None:
     assert finished.returncode == 3, finished.stderr
     assert _records(tmp_path) == 7
     assert "the budget is spent: $7.0000" in finished.stdout + finished.stderr
+
+
+def test_workers_that_live_on_pay_from_the_purse_of_the_sweep_at_hand(tmp_path: Path) -> None:
+    words = ["model=mock", "model.mode=gold", "model.usd_per_call=1", "suite=flights",
+             "language=typeql", "scoring.variants=0", "tracking=none", "prompt_strategy=zero_shot",
+             "backend=loky", "workers=2"]  # fmt: skip
+    program = f"""
+import qeval
+for budget, expected in ((2, 2), (5, 5)):
+    result = qeval.run([*{words!r}, f"limits.budget_usd={{budget}}"])
+    assert len(result.cells[0].records) == expected, len(result.cells[0].records)
+"""
+    finished = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert finished.returncode == 0, finished.stderr

@@ -62,6 +62,11 @@ def _parser() -> argparse.ArgumentParser:
         help="further pairs, in the form of cases/ecommerce/calibration/sql.yaml",
     )  # fmt: skip
     parser.add_argument(
+        "--sample", type=int, metavar="N",
+        help="calibrate: ask about N of the suite's pairs, each kind in its share; the intervals "
+        "are wider for it (a slow or dear judge)",
+    )  # fmt: skip
+    parser.add_argument(
         "--dry-run", action="store_true",
         help="calibrate: how many calls, and what they cost at most; nobody is asked",
     )  # fmt: skip
@@ -80,15 +85,7 @@ def _built(config: "DictConfig") -> "tuple[Cell, Judge, Path]":
 
 def _calibrate(config: "DictConfig", options: argparse.Namespace, console: "Console") -> ExitCode:
     from qeval.cells import build_engine
-    from qeval.judge.calibration import (
-        Kept,
-        calibrate,
-        entry_of,
-        items_of,
-        reviewed_items,
-        unproven,
-    )
-    from qeval.judge.calibration_set import load_pairs
+    from qeval.judge.calibration import Kept, calibrate, entry_of, unproven
     from qeval.judge.cards import pairs_digest, write_card
     from qeval.models.budget import BudgetReachedError
     from qeval.pipeline import Bench
@@ -98,18 +95,12 @@ def _calibrate(config: "DictConfig", options: argparse.Namespace, console: "Cons
     cell, judge, runs_dir = _built(config)
     language = cell.language.name
     folder = suite_folder(cell.composed["suite"])
-    own = len(load_pairs(folder, language, suite=cell.suite))
-    pairs = load_pairs(folder, language, extra=options.pairs, suite=cell.suite)
-    items = [*items_of(pairs, cell), *reviewed_items(runs_dir, cell)]
-    if not items:
-        raise InputError(
-            f"suite {cell.suite.name!r} has no {language} pairs; give your own: --pairs FILE"
-        )
+    items, left_out = _items(cell, folder, options, runs_dir)
     if options.dry_run:
         return _plan(cell, items, console)
     judge.preflight()
     if not console.is_terminal:
-        print(f"qeval: {judge.name}: {len(items)} {language} pairs", file=sys.stderr)  # noqa: T201
+        print(f"qeval: {judge.name}: {len(items)} {language} pairs", file=sys.stderr)
     with ExitStack() as stack:
         stack.callback(judge.close)
         budget = _budget(cell, judge, runs_dir, stack)
@@ -136,7 +127,7 @@ def _calibrate(config: "DictConfig", options: argparse.Namespace, console: "Cons
             console.print(f"! {all_spent(budget)}", style="bold yellow")
             return ExitCode.INCOMPLETE
         pairs_of = pairs_digest(folder, cell.suite, language) or ""
-        entry = entry_of(cell, bench, outcomes, pairs_of, own)
+        entry = entry_of(cell, bench, outcomes, pairs_of, left_out)
         path = write_card(runs_dir, judge, entry)
     for item in unproven(outcomes):
         console.print(
@@ -150,6 +141,29 @@ def _calibrate(config: "DictConfig", options: argparse.Namespace, console: "Cons
         console.print(f"! {entry.failed} pairs could not be asked about; run it again")
         return ExitCode.INCOMPLETE
     return code
+
+
+def _items(
+    cell: "Cell", folder: Path, options: argparse.Namespace, runs_dir: Path
+) -> "tuple[list[Item], int]":
+    """What is asked about, and how many of the suite's pairs a sample leaves out."""
+    from qeval.judge.calibration import items_of, reviewed_items
+    from qeval.judge.calibration_set import load_pairs, sample_of
+
+    language = cell.language.name
+    own = load_pairs(folder, language, suite=cell.suite)
+    extra = load_pairs(folder, language, extra=options.pairs, suite=cell.suite)[len(own) :]
+    asked = own if options.sample is None else sample_of(own, options.sample)
+    items = [
+        *items_of(asked, cell, "suite"),
+        *items_of(extra, cell, "user"),
+        *reviewed_items(runs_dir, cell),
+    ]
+    if not items:
+        raise InputError(
+            f"suite {cell.suite.name!r} has no {language} pairs; give your own: --pairs FILE"
+        )
+    return items, len(own) - len(asked)
 
 
 def _plan(cell: "Cell", items: "Sequence[Item]", console: "Console") -> ExitCode:
@@ -249,7 +263,8 @@ def _print_entry(console: "Console", entry: "Entry") -> None:
             grid.add_row(title, *cells)
     grid.add_row("kappa", *(_kappa(found) for found in parts.values()))
     console.print(grid)
-    further = f", {entry.extra} of your own" if entry.extra else ""
+    further = f", all but {entry.left_out}" if entry.left_out else ""
+    further += f", {entry.extra} of your own" if entry.extra else ""
     further += f", {entry.reviewed} reviewed" if entry.reviewed else ""
     console.print(f"pairs of suite {entry.suite}{further}; executed on {entry.engine}")
     console.print(_LEGEND)

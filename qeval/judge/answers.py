@@ -20,33 +20,45 @@ MENU: Mapping[str, tuple[Label, Ground]] = {
 """The words a judge may say, and what each means."""
 
 _CELL = {"type": ["string", "number", "boolean", "null"]}
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
+_ROW_SET = {
+    "type": ["array", "null"],
+    "description": "With different: rows on which the queries answer differently.",
+    "items": {
+        "type": "object",
+        "properties": {
+            "table": {"type": "string"},
+            "columns": {"type": "array", "items": {"type": "string"}},
+            "rows": {"type": "array", "items": {"type": "array", "items": _CELL}},
+        },
+        "required": ["table", "columns", "rows"],
+        "additionalProperties": False,
+    },
+}
+
+
+def answer_schema(*, claims: bool, reason_characters: int | None = None) -> dict[str, Any]:
+    """The JSON schema of an answer; `claims`: with a row set.
+
+    Within what providers' strict modes take (every key required, nothing further allowed), if the
+    reason has no bound.
+    """
+    bound = {} if reason_characters is None else {"maxLength": reason_characters}
+    properties = {
         "reason": {
             "type": "string",
             "description": "What decides it, in at most three sentences.",
+            **bound,
         },
         "answer": {"type": "string", "enum": list(MENU)},
-        "row_set": {
-            "type": ["array", "null"],
-            "description": "With different: rows on which the queries answer differently.",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "table": {"type": "string"},
-                    "columns": {"type": "array", "items": {"type": "string"}},
-                    "rows": {"type": "array", "items": {"type": "array", "items": _CELL}},
-                },
-                "required": ["table", "columns", "rows"],
-                "additionalProperties": False,
-            },
-        },
-    },
-    "required": ["reason", "answer", "row_set"],
-    "additionalProperties": False,
-}
-"""Within what providers' strict modes take: every key required, nothing further allowed."""
+        **({"row_set": _ROW_SET} if claims else {}),
+    }
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
 
 _FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n```", re.DOTALL | re.IGNORECASE)
 _LONGEST = 100_000  # characters of an answer that are looked at
@@ -66,8 +78,8 @@ class UnusableError(ValueError):
     """The text is not an answer; the message says why, for the judge to mend it."""
 
 
-def read_answer(text: str) -> Answer:
-    """Read an answer: one JSON object by `SCHEMA`, at most inside one code fence; no other text.
+def read_answer(text: str, *, claims: bool = True) -> Answer:
+    """Read an answer: one JSON object by its schema, at most in one code fence; no other text.
 
     Nothing is searched for and nothing is guessed: a word of the menu somewhere in a sentence is
     no answer. Raises `UnusableError`.
@@ -82,12 +94,12 @@ def read_answer(text: str) -> Answer:
         )
     except (ValueError, RecursionError) as error:
         raise UnusableError(f"not one JSON object: {error}") from None
-    fault = next(iter(_validator().iter_errors(value)), None)
+    fault = next(iter(_validator(claims).iter_errors(value)), None)
     if fault is not None:
         where = "/".join(str(step) for step in fault.path)
         raise UnusableError(f"{where + ': ' if where else ''}{fault.message[:200]}")
     label, ground = MENU[value["answer"]]
-    row_set = value["row_set"] if label == "different" else None
+    row_set = value.get("row_set") if label == "different" else None
     return Answer(label, ground, value["reason"].strip(), row_set or None)
 
 
@@ -103,7 +115,7 @@ def _no_constant(name: str) -> Any:
 
 
 @cache
-def _validator() -> "Validator":
+def _validator(claims: bool) -> "Validator":  # noqa: FBT001
     from jsonschema import Draft202012Validator
 
-    return Draft202012Validator(SCHEMA)
+    return Draft202012Validator(answer_schema(claims=claims))

@@ -73,7 +73,19 @@ def _comments_of_sql(query: str) -> list[tuple[int, int]]:
         tokens = scan(query)
     except (ParseError, ValueError, UnicodeError):
         return []
-    return [(t.start, t.end + 1) for t in tokens if t.name in ("SQL_COMMENT", "C_COMMENT")]
+    spans: list[tuple[int, int]] = []
+    between: list[tuple[int, int]] = []  # comments since the token before
+    before = None
+    for token in tokens:
+        if token.name in ("SQL_COMMENT", "C_COMMENT"):
+            between.append((token.start, token.end + 1))
+            continue
+        if between and before is not None and {before.name, token.name} == {"SCONST"}:
+            # Two texts with nothing but a line's end between them would become one.
+            between = [(before.end + 1, token.start)]
+        spans += between
+        between, before = [], token
+    return spans + between
 
 
 def bounded(table: "Table", rows: int) -> Shown:
@@ -119,11 +131,13 @@ def swapped_first(dispute: Dispute, seed: int) -> bool:
 
 
 def mark_of(*texts: str) -> str:
-    """A mark for the borders of quoted texts which none of them holds, so none can end early."""
+    """A mark for the borders of quoted texts which none of them holds, so none can end early.
+
+    Nearly always the same one: a prompt's beginning, which models keep computed, stays equal.
+    """
     number = 0
     while True:
-        made = f"{number}\0" + "\0".join(texts)
-        mark = hashlib.sha256(made.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        mark = hashlib.sha256(f"mark {number}".encode()).hexdigest()[:12]
         if not any(mark in text for text in texts):
             return mark
         number += 1

@@ -7,6 +7,7 @@ for those of equivalent queries are equal and would give the answer away.
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -31,18 +32,18 @@ if TYPE_CHECKING:
     from qeval.cells import Cell
     from qeval.suite import Case
 
-REVIEWED = "reviewed"
 Condition = Literal["alone", "run"]
+Source = Literal["suite", "user", "reviewed"]
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A query whose truth is known. `origin` is a pair's, or `reviewed`."""
+    """A query whose truth is known, and from whom: a suite's pair, a user's, or reviewers."""
 
     case: "Case"
     query: str
     truth: Truth
-    origin: str
+    source: Source
     question: str
 
 
@@ -106,7 +107,7 @@ class Kept:
         self._file.close()
 
 
-def items_of(pairs: Sequence[Pair], cell: "Cell") -> list[Item]:
+def items_of(pairs: Sequence[Pair], cell: "Cell", source: Source) -> list[Item]:
     """The pairs as items. Raises `InputError` for a case that the cell does not have."""
     cases = {case.id: case for case in cell.cases}
     suite = {case.id for case in cell.suite.cases}
@@ -120,7 +121,7 @@ def items_of(pairs: Sequence[Pair], cell: "Cell") -> list[Item]:
         if pair.case not in cases:
             raise InputError(f"pair {pair.id}: the suite has no case {pair.case!r}")
         case = cases[pair.case]
-        items.append(Item(case, pair.query, pair.label, pair.origin, _question(cell, case)))
+        items.append(Item(case, pair.query, pair.label, source, _question(cell, case)))
     return items
 
 
@@ -146,7 +147,7 @@ def reviewed_items(runs_dir: Path, cell: "Cell") -> list[Item]:
                 continue
             if case.gold[cell.language.name] == record.gold:
                 query, truth = str(record.query), choice
-                found[key] = Item(case, query, truth, REVIEWED, record.question)
+                found[key] = Item(case, query, truth, "reviewed", record.question)
     return list(found.values())
 
 
@@ -203,7 +204,7 @@ def _examined(cell: "Cell", bench: Bench, item: Item, kept: Kept) -> Outcome:
     if run is not None and run.label == "equivalent":
         final = Verdict.EQUIVALENT
     alone: Judgement | None = None
-    if item.origin != REVIEWED:
+    if item.source != "reviewed":
         alone = kept.once(_key(cell, item, "alone", bench), lambda: _alone(cell, item, bench))
     return Outcome(item, before.verdict, final, run if run and run.votes else None, alone)
 
@@ -227,13 +228,12 @@ def _key(cell: "Cell", item: Item, condition: Condition, bench: Bench) -> str:
 
 
 def entry_of(
-    cell: "Cell", bench: Bench, outcomes: Sequence[Outcome], pairs: str, own: int
+    cell: "Cell", bench: Bench, outcomes: Sequence[Outcome], pairs: str, left_out: int
 ) -> Entry:
-    """The card's entry. `pairs` is the digest of the suite's own pairs, `own` their number."""
+    """The card's entry. `pairs`: digest of the suite's own pairs; `left_out`: those not asked."""
     asked = [(o.item, o.run) for o in outcomes if o.run is not None]
     alone = [(o.item, o.alone) for o in outcomes if o.alone is not None]
-    origins = sorted({item.origin for item, _ in alone})
-    reviewed = sum(outcome.item.origin == REVIEWED for outcome in outcomes)
+    sources = Counter(outcome.item.source for outcome in outcomes)
     failed = sum(
         any(judgement is not None and judgement.failed for judgement in (o.run, o.alone))
         for o in outcomes
@@ -245,15 +245,13 @@ def entry_of(
         engine=bench.label,
         alone=_figures(alone),
         in_runs=_figures(asked),
+        own=_figures([(item, said) for item, said in asked if item.source == "suite"]),
         chain=_figures([(o.item, Judgement(_accepted(o.final))) for o in outcomes]),
         instances=_figures([(o.item, Judgement(_decided(o.instances))) for o in outcomes]),
-        extra=len(outcomes) - own - reviewed,
-        reviewed=reviewed,
+        left_out=left_out,
+        extra=sources["user"],
+        reviewed=sources["reviewed"],
         failed=failed,
-        by_origin={
-            origin: _figures([pair for pair in alone if pair[0].origin == origin])
-            for origin in origins
-        },
     )
 
 
@@ -278,6 +276,6 @@ def _question(cell: "Cell", case: "Case") -> str:
 def unproven(outcomes: Sequence[Outcome]) -> Iterator[Item]:
     """Pairs labelled equivalent that an instance tells apart: their labels are wrong."""
     for outcome in outcomes:
-        equivalent = outcome.item.truth == "equivalent" and outcome.item.origin != REVIEWED
+        equivalent = outcome.item.truth == "equivalent" and outcome.item.source != "reviewed"
         if equivalent and outcome.instances is not Verdict.CORRECT:
             yield outcome.item

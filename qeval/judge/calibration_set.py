@@ -4,6 +4,7 @@ A suite's folder may hold `calibration/<language>.yaml`; its labels are proven o
 instances (`qeval.judge.calibration_build`). Users add pairs of their own in files of the same form.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,6 +89,23 @@ def load_pairs(
             pairs.append(pair)
     refuse(faults)
     return tuple(pairs)
+
+
+def sample_of(pairs: Sequence[Pair], size: int) -> list[Pair]:
+    """`size` of the pairs, every kind of label (and luck) in its share; the same ones each time.
+
+    A larger sample holds a smaller one, as far as the shares allow.
+    """
+    strata: dict[tuple[str, bool], list[Pair]] = {}
+    for pair in sorted(pairs, key=lambda pair: hashlib.sha256(pair.id.encode()).digest()):
+        strata.setdefault((pair.label, pair.lucky), []).append(pair)
+    ranked = [
+        ((place + 0.5) / len(own), pair)
+        for own in strata.values()
+        for place, pair in enumerate(own)
+    ]
+    chosen = {pair.id for _, pair in sorted(ranked, key=lambda entry: entry[0])[:size]}
+    return [pair for pair in pairs if pair.id in chosen]
 
 
 def read_set(folder: Path, language: str) -> CalibrationSet | None:

@@ -7,7 +7,7 @@ votes); its entries belong to the pairs they were measured on.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from qeval.atomic import write_atomically
 from qeval.errors import InputError
 from qeval.judge.base import Judge, digest_of
 from qeval.judge.figures import Figures
+from qeval.scoring.metrics import MetricValue
 
 if TYPE_CHECKING:
     from qeval.suite import Suite
@@ -28,9 +29,10 @@ BUILT_IN = "ecommerce"
 class Entry:
     """What was found on the pairs of one suite in one language.
 
-    `pairs` is the digest of the suite's own pairs, `extra` how many of a user's own were added and
-    `reviewed` how many cases that people decided. `alone`: the judge's word on queries without
-    results. `in_runs`: its word on disputes as a run has them, with results that differ.
+    `pairs` is the digest of the suite's own pairs; `left_out` of them were not asked about, `extra`
+    of a user's own and `reviewed` cases that people decided were. `alone`: the judge's word on queries without
+    results. `in_runs`: its word on disputes as a run has them, with results that differ; `own`: the
+    same on the suite's own pairs alone.
     `chain`: instances, then judge: what is accepted in the end; `instances` what they alone say.
     """
 
@@ -40,19 +42,31 @@ class Entry:
     engine: str
     alone: Figures
     in_runs: Figures
+    own: Figures
     chain: Figures
     instances: Figures
+    left_out: int = 0
     extra: int = 0
     reviewed: int = 0
     failed: int = 0
-    by_origin: Mapping[str, Figures] = field(default_factory=dict)
+
+    @property
+    def deciding(self) -> MetricValue | None:
+        """The false accepts that decide: in runs, on own pairs or on all, where they look worse.
+
+        So pairs that a user or reviewers add can tell against a judge, and many easy ones can't
+        tell for it. None where it gave no different pair (of the suite's, if it has any) a label.
+        """
+        own, every = self.own.false_accept, self.in_runs.false_accept
+        if own is None or every is None:
+            return None if self.pairs else every
+        return max(own, every, key=lambda found: found.high)
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready; `from_json` reads it back."""
         return {
             **{name: getattr(self, name) for name in _PLAIN},
             **{name: getattr(self, name).to_json() for name in _FIGURES},
-            "by_origin": {name: found.to_json() for name, found in self.by_origin.items()},
         }
 
     @classmethod
@@ -60,12 +74,11 @@ class Entry:
         """Read an entry. Raises `KeyError` and `TypeError` for what is none."""
         values: dict[str, Any] = {name: data[name] for name in _PLAIN}
         values |= {name: Figures.from_json(data[name]) for name in _FIGURES}
-        origins = {n: Figures.from_json(f) for n, f in data.get("by_origin", {}).items()}
-        return cls(**values, by_origin=origins)
+        return cls(**values)
 
 
-_PLAIN = ("suite", "language", "pairs", "engine", "extra", "reviewed", "failed")
-_FIGURES = ("alone", "in_runs", "chain", "instances")
+_PLAIN = ("suite", "language", "pairs", "engine", "left_out", "extra", "reviewed", "failed")
+_FIGURES = ("alone", "in_runs", "own", "chain", "instances")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,9 +208,12 @@ def trust_of(judge: Judge, runs_dir: Path, suite: "Suite", folder: Path, languag
     if entry.failed:
         why = f"{entry.failed} pairs of its card could not be asked about: {asked}"
         return Trust(judge.name, identity, accepted=False, why=why, entry=entry)
-    found = entry.in_runs.false_accept
+    found, unscored = entry.deciding, entry.in_runs.unscored
+    silent = ""
+    if unscored is not None and unscored.numerator:
+        silent = f", {unscored.numerator:.0f} of {unscored.denominator} unscored"
     if found is None:
-        why = "its card has no different pair that was judged"
+        why = f"its card has no different pair to which it gave a label in runs{silent}"
         return Trust(judge.name, identity, accepted=False, why=why, entry=entry)
     said = f"{found.numerator:.0f} of {found.denominator} false accepts, at most {found.high:.1%}"
     fits = found.high <= judge.max_false_accept
@@ -206,6 +222,6 @@ def trust_of(judge: Judge, runs_dir: Path, suite: "Suite", folder: Path, languag
         judge.name,
         identity,
         accepted=fits,
-        why=f"{said}, {'within' if fits else 'above'} {limit}",
+        why=f"{said}, {'within' if fits else 'above'} {limit}{silent}",
         entry=entry,
     )

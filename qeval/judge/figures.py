@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from qeval.judge.base import Judgement, Label
+from qeval.judge.base import Judgement
 from qeval.scoring.agreement import Kappa, cohens_kappa
 from qeval.scoring.metrics import MetricValue
 from qeval.scoring.statistics import clustered_interval
@@ -25,10 +25,11 @@ class Judged:
 class Figures:
     """A judge's figures over `n` items; None where there was nothing to measure.
 
-    `accuracy`: right labels among all items. `false_accept`: different items labelled equivalent,
-    among all different ones; `false_refuse`: equivalent items labelled different, among all
-    equivalent ones. `unscored`: items without a label. `split`: items on which votes contradict
-    each other. `turned`: items on which votes that saw the queries in one order all say the
+    `accuracy`: right labels among all items. `unscored`: items without a label; they are no part of
+    the two error rates, so who says little has wide intervals. `false_accept`: different items
+    labelled equivalent, among the different ones with a label; `false_refuse`: equivalent items
+    labelled different, among the equivalent ones with a label. `split`: items on which votes
+    contradict each other. `turned`: items on which votes that saw the queries in one order all say the
     opposite of those that saw them in the other, among items with usable votes in both.
     `contradicted`: items with a vote for equal rows against an instance. `claimed`: row sets given,
     among items labelled different; `confirmed`: those on which the queries do differ, among the
@@ -79,8 +80,8 @@ def figures(judged: Sequence[Judged]) -> Figures:
     return Figures(
         n=len(judged),
         accuracy=share(judged, [item.judgement.label == item.truth for item in judged]),
-        false_accept=_wrong(judged, "different", "equivalent"),
-        false_refuse=_wrong(judged, "equivalent", "different"),
+        false_accept=_wrong(scored, "different"),
+        false_refuse=_wrong(scored, "equivalent"),
         unscored=share(judged, [item.judgement.label == "unscored" for item in judged]),
         split=share(voted, [item.judgement.split for item in voted]),
         turned=_turned(judged),
@@ -105,9 +106,9 @@ def share(judged: Sequence[Judged], holds: Sequence[bool]) -> MetricValue | None
     return MetricValue(sum(scores) / len(scores), sum(scores), len(scores), low, high)
 
 
-def _wrong(judged: Sequence[Judged], truth: Truth, label: Label) -> MetricValue | None:
-    group = [item for item in judged if item.truth == truth]
-    return share(group, [item.judgement.label == label for item in group])
+def _wrong(scored: Sequence[Judged], truth: Truth) -> MetricValue | None:
+    group = [item for item in scored if item.truth == truth]
+    return share(group, [item.judgement.label != truth for item in group])
 
 
 def _confirmed(judgement: Judgement) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from qeval.equivalence.counterexample import Which
 from qeval.errors import InputError, did_you_mean
-from qeval.judge.answers import SCHEMA, UnusableError, read_answer
+from qeval.judge.answers import UnusableError, answer_schema, read_answer
 from qeval.judge.base import Dispute, Judgement, Vote, digest_of
 from qeval.judge.blinding import mark_of, sides, swapped_first
 from qeval.judge.voting import settled, weighed
@@ -26,11 +26,11 @@ FORMS = ("auto", "chat", "json", "tool")
 class LlmJudge:
     """Votes by a model of `conf/model`, whichever it is; answers are cached and paid as others are.
 
-    `model` is that model's configuration. `form`: how it is made to answer in JSON (`auto`: by
-    `response_format` where litellm's table knows that the model takes a schema, else by the
-    prompt's word alone). `result_rows` and `result_characters` bound what is shown of each result,
-    `claim_rows` the row set that is tried. `counterexamples`: of which predictions the few rows
-    that tell them from the gold are sought and shown. An unusable answer is asked for once more.
+    `model` is that model's configuration. `form`: its `answer_mode`, by which it is made to answer
+    in JSON. `result_rows` and `result_characters` bound what is shown of each result, `claim_rows`
+    the row set that is asked for and tried (0: none is), `reason_characters` (None: nothing) the
+    reason in the schema that the model is held to. `counterexamples`: of which predictions the few
+    rows that tell them from the gold are sought and shown. An unusable answer is asked for once more.
     """
 
     def __init__(
@@ -44,6 +44,7 @@ class LlmJudge:
         form: str,
         result_rows: int,
         result_characters: int,
+        reason_characters: int | None,
         claim_rows: int,
         counterexamples: str,
         max_false_accept: float,
@@ -56,6 +57,7 @@ class LlmJudge:
         for key, value, least in (
             ("votes", votes, 1), ("result_rows", result_rows, 0), ("claim_rows", claim_rows, 0),
             ("result_characters", result_characters, 0),
+            ("reason_characters", 1 if reason_characters is None else reason_characters, 1),
         ):  # fmt: skip
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise InputError(f"judge.{key} must be {least} or more, not {value!r}")
@@ -74,7 +76,8 @@ class LlmJudge:
         self.counterexamples: Which = counterexamples  # type: ignore[assignment]
         self.max_false_accept: float = check(float, max_false_accept, "judge.max_false_accept")
         self.notes = notes
-        self.model = _model(model, form)
+        schema = answer_schema(claims=bool(claim_rows), reason_characters=reason_characters)
+        self.model = _model(model, form, schema)
         self._template = _template(template)
 
     def identity(self) -> dict[str, object]:
@@ -143,6 +146,7 @@ class LlmJudge:
             "question": dispute.question,
             "schema": dispute.schema.strip(),
             "tables": dispute.tables,
+            "claims": bool(self.claim_rows),
             "counterexample": few,
             "differing": dispute.differing,
             "mark": mark_of(*texts),
@@ -175,11 +179,11 @@ class LlmJudge:
                 return replace(_with_costs(vote, answers), reason=fault, failed=True)
             said = answers[-1].text
             try:
-                answer = read_answer(said)
+                answer = read_answer(said, claims=bool(self.claim_rows))
             except UnusableError as error:
                 fault = str(error)
-                again = Message("user", self._template.block("again", fault=fault))
-                turns = (*prompt.messages, Message("assistant", said), again)
+                again = self._template.block("again", fault=fault, claims=bool(self.claim_rows))
+                turns = (*prompt.messages, Message("assistant", said), Message("user", again))
                 prompt = replace(prompt, messages=turns)
                 continue
             return replace(
@@ -210,27 +214,14 @@ def _with_costs(vote: Vote, answers: list[Generation]) -> Vote:
     )
 
 
-def _model(values: Mapping[str, Any], form: str) -> Model:
-    """The model behind the user's cache, made to answer by the judge's schema where it can."""
+def _model(values: Mapping[str, Any], form: str, schema: Mapping[str, Any]) -> Model:
+    """The model behind the user's cache, held to the schema where it has an `answer_mode`."""
     from qeval.cells import construct
     from qeval.models.cache import cached
 
-    chosen = dict(values)
-    if "answer_mode" in chosen:  # a model behind an API
-        if form == "auto":
-            form = "json" if _takes_schema(chosen) else "chat"
-        chosen["answer_mode"] = form
-        if form != "chat":
-            chosen["answer_schema"] = SCHEMA
-    model: Model = cached(construct(chosen, "judge.model"))
+    held = {"answer_mode": form, "answer_schema": schema} if "answer_mode" in values else {}
+    model: Model = cached(construct({**values, **held}, "judge.model"))
     return model
-
-
-def _takes_schema(values: Mapping[str, Any]) -> bool:
-    from qeval.models.prices import table_entry
-
-    entry = table_entry(str(values.get("id", ""))) if values.get("base_url") is None else None
-    return bool(entry and entry.get("supports_response_schema"))
 
 
 def _template(name: str) -> "BlockTemplate":

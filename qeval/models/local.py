@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from qeval.models.llama import LlamaServer, LlamaSettings
 
 _MODES = ("chat", "json", "auto")
+# Between the parts of a JSON text any space is allowed; a small model fills an answer with it.
+_COMPACT = {
+    "x-guidance": {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
+}
 
 
 @dataclass(slots=True)
@@ -24,8 +28,8 @@ class LocalModel:
 
     `gguf` is a model file of one's own, else `wheel` says which package holds it (see
     `qeval.models.gguf`). `answer_mode` json (or auto) holds answers to `answer_schema` (None: an
-    object with the query); one that reaches `max_tokens` is cut all the same. `window`, `max_tokens` count tokens; `timeout_s` seconds for one answer.
-    Answers are made one at a time (one slot): a thread waits for its turn in `generate`, while
+    object with the query); one that reaches `max_tokens` is cut all the same. `window` and
+    `max_tokens` count tokens, `timeout_s` seconds for one answer. Answers are made one at a time (one slot): a thread waits for its turn in `generate`, while
     other threads execute what was answered before.
     """
 
@@ -82,7 +86,7 @@ class LocalModel:
         if self.temperature > 0:
             params["seed"] = self.seed
         if self.answer_mode != "chat":
-            params["json_schema"] = self.answer_schema or QUERY_SCHEMA
+            params["json_schema"] = {**(self.answer_schema or QUERY_SCHEMA), **_COMPACT}
         return params
 
     def preflight(self) -> None:

@@ -90,7 +90,9 @@ def test_a_card_tells_the_judges_word_alone_in_runs_and_behind_the_instances(
         ("contradict", "turned", [(12, 12), (8, 8)]),
         ("contradict", "split", [(12, 12), (8, 8)]),
         ("same", "contradicted", [(0, 12), (8, 8)]),
-        ("same", "false_accept", [(8, 8), (0, 8)]),
+        ("same", "unscored", [(0, 12), (8, 8)]),
+        ("same", "false_accept", [(8, 8), None]),
+        ("garbage", "false_accept", [None, None]),
     ],
 )
 def test_bad_judges_show_up_in_their_cards(
@@ -276,7 +278,7 @@ def test_pairs_of_a_user_and_reviewed_cases_are_added(
     # The user's pair has a further column as well, so this judge accepts it.
     assert numbers(entry.in_runs, "false_accept") == (1, 9)
     assert numbers(entry.in_runs, "false_refuse") == (0, 1)
-    assert entry.by_origin["user"].n == 13
+    assert numbers(entry.own, "false_accept") == (0, 8)
 
 
 def test_an_equivalent_pair_that_an_instance_tells_apart_is_told(
@@ -325,13 +327,13 @@ def test_figures_of_a_known_table() -> None:
     assert found.kappa.value == pytest.approx(0.4)
     assert found.kappa.n == 50
     assert numbers(found, "accuracy") == (35, 60)
-    assert numbers(found, "false_accept") == (10, 35)
+    assert numbers(found, "false_accept") == (10, 25)
     assert numbers(found, "false_refuse") == (5, 25)
     assert numbers(found, "unscored") == (10, 60)
     assert found.false_accept is not None
-    # Wilson's interval of 10 of 35.
-    assert found.false_accept.low == pytest.approx(0.1633, abs=1e-4)
-    assert found.false_accept.high == pytest.approx(0.4505, abs=1e-4)
+    # Wilson's interval of 10 of 25.
+    assert found.false_accept.low == pytest.approx(0.2340, abs=1e-4)
+    assert found.false_accept.high == pytest.approx(0.5926, abs=1e-4)
     assert Figures.from_json(json.loads(json.dumps(found.to_json()))) == found
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qeval.errors import InputError
-from qeval.judge.answers import SCHEMA
+from qeval.judge.answers import answer_schema
 from qeval.judge.base import Judgement, Vote, digest_of
 from qeval.judge.voting import majority, settled
 from qeval.models.budget import Budget, BudgetReachedError
@@ -186,10 +186,11 @@ def test_a_model_behind_an_api_is_asked_in_its_form_and_never_twice(
     assert [vote.attempts for vote in found.votes] == [2, 1, 1]
     sent = server.requests()
     assert len(sent) == 4
-    assert ("response_format" in sent[0]) == (form == "json")
+    assert ("response_format" in sent[0]) == (form in ("json", "auto"))
     assert ("tools" in sent[0]) == (form == "tool")
     if form == "json":
-        assert sent[0]["response_format"]["json_schema"]["schema"] == SCHEMA
+        wanted = sent[0]["response_format"]["json_schema"]
+        assert (wanted["strict"], wanted["schema"]) == (True, answer_schema(claims=True))
     assert "can't be used" in sent[1]["messages"][-1]["content"]
     again = asked.decide(dispute())
     assert len(server.requests()) == 4

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qeval.commands import COMMANDS
@@ -34,12 +35,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         if words and words[0] in ("--version", "-V"):
             from qeval import __version__
 
-            print(f"qeval {__version__}")  # noqa: T201
+            print(f"qeval {__version__}")
             return ExitCode.DONE
         if "--help" in words or "-h" in words:
             from qeval.usage import usage
 
-            print(usage(_value_after(words, "--config-dir", "-cd")))  # noqa: T201
+            print(usage(_value_after(words, "--config-dir", "-cd")))
             return ExitCode.DONE
         return (_completion if words and words[0] in COMPLETION else _hydra)(words)
     except BrokenPipeError:
@@ -184,7 +185,7 @@ def launch_grid(
     ):
         job = JobReturn(overrides=overrides, cfg=cell, status=JobStatus.COMPLETED)
         job.hydra_cfg = hydra
-        job.working_dir = os.getcwd()  # noqa: PTH109
+        job.working_dir = str(Path.cwd())
         job.task_name = f"qeval-{number}"
         job.return_value = headline
         returns.append(job)

@@ -37,5 +37,5 @@ def complete(words: Sequence[str], shell: str, by_hydra: Callable[[list[str]], i
     found = printed.getvalue().split()
     if spelt != last:
         found = [re.sub(rf"^{_SPELT_OUT}", _ALIAS, word) for word in found]
-    print(("\n" if shell == "fish" else " ").join([*added, *found]))  # noqa: T201
+    print(("\n" if shell == "fish" else " ").join([*added, *found]))
     return status

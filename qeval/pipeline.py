@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from qeval.cells import Cell, side_by_side
 from qeval.conversation import converse, query_in
@@ -320,8 +320,8 @@ def _asked(cell: Cell) -> str:
     return str(cell.composed.get("question_language", "en"))
 
 
-def _with(record: Record, **changes: object) -> Record:
+def _with(record: Record, **changes: Any) -> Record:
     from dataclasses import replace
 
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    return replace(record, finished_at=now, **changes)  # type: ignore[arg-type]
+    return replace(record, finished_at=now, **changes)

@@ -3,11 +3,14 @@
 import math
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
-from typing import Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from qeval.errors import InputError
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
 
 
 def typed(cls: type[T], values: Mapping[str, Any], where: str) -> T:
@@ -18,7 +21,7 @@ def typed(cls: type[T], values: Mapping[str, Any], where: str) -> T:
     """
     kinds = get_type_hints(cls)
     known = {}
-    for field in fields(cls):  # type: ignore[arg-type]
+    for field in fields(cls):
         if field.name in values:
             known[field.name] = check(kinds[field.name], values[field.name], f"{where}{field.name}")
         elif field.default is MISSING:

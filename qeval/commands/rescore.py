@@ -37,7 +37,9 @@ def main(argv: Sequence[str]) -> int:
     from qeval.sweep import evaluate
 
     folders = list(_cell_folders(options.folders))
-    into = options.into or folders[0].parent / f"rescored-{datetime.now():%Y%m%d-%H%M%S}"  # noqa: DTZ005
+    into = (
+        options.into or folders[0].parent / f"rescored-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+    )
     old = []
     cells = []
     for folder in folders:

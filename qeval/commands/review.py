@@ -53,7 +53,7 @@ def main(argv: Sequence[str]) -> int:
     laboratory = Laboratory()
     try:
         session = Session(home, wanted, laboratory)
-        print(f"{len(wanted)} of {len(items)} disputed predictions to review")  # noqa: T201
+        print(f"{len(wanted)} of {len(items)} disputed predictions to review")
         _hold(session, reviewer, options)
     finally:
         laboratory.close()
@@ -104,16 +104,16 @@ def _hold(session: "Session", reviewer: str, options: argparse.Namespace) -> Non
 
     if options.export is not None:
         count = exchange.write(session, options.export, reviewer)
-        print(  # noqa: T201
+        print(
             f"{count} rows: {options.export}\nwrite equivalent or different into the column "
             f"`choice`, then: qeval review --import {options.export}"
         )
     elif options.taken is not None:
         count = exchange.read(session, options.taken, reviewer)
-        print(f"{count} decisions taken over from {options.taken}")  # noqa: T201
+        print(f"{count} decisions taken over from {options.taken}")
     elif options.terminal:
         count = terminal.review(session, reviewer, output(whole_lines=False))
-        print(f"{count} decisions by {reviewer}")  # noqa: T201
+        print(f"{count} decisions by {reviewer}")
     else:
         _serve(session, reviewer, options.port, browse=options.open)
 
@@ -123,7 +123,7 @@ def _serve(session: "Session", reviewer: str, port: int, *, browse: bool) -> Non
 
     with ReviewServer(session, reviewer, port) as server:
         signal.signal(signal.SIGTERM, _interrupt)
-        print(f"review page: {server.address}  (Ctrl-C ends the review)", flush=True)  # noqa: T201
+        print(f"review page: {server.address}  (Ctrl-C ends the review)", flush=True)
         if browse:
             import webbrowser
 
@@ -131,7 +131,7 @@ def _serve(session: "Session", reviewer: str, port: int, *, browse: bool) -> Non
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            print(file=sys.stderr)  # noqa: T201
+            print(file=sys.stderr)
 
 
 def _interrupt(_number: int, _frame: object) -> None:
@@ -169,7 +169,7 @@ def _take_effect(home: Path, folders: Sequence[Path], overrides: Sequence[str]) 
                 changed.append(folder)
     if changed:
         count = f"{len(changed)} cell{'' if len(changed) == 1 else 's'}"
-        print(f"metrics of {count} computed again")  # noqa: T201
+        print(f"metrics of {count} computed again")
         if compose(overrides).tracking.name != "none":
             track(changed, overrides)
     if left:

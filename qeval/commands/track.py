@@ -53,7 +53,7 @@ def track(named: Sequence[Path], overrides: Sequence[str]) -> int:
     if result.where:
         counts = f"{result.logged} cell{'' if result.logged == 1 else 's'} logged"
         rest = f", {result.unchanged} were there already" if result.unchanged else ""
-        print(f"{counts}{rest}: {result.where}")  # noqa: T201
+        print(f"{counts}{rest}: {result.where}")
     return finish(ExitCode.INCOMPLETE if result.warning else ExitCode.DONE, result.warning)
 
 

@@ -153,7 +153,7 @@ def _published(cells: Sequence["CellResult"], absent: str) -> list[Column]:
 def _levels(cells: Sequence["CellResult"], absent: str) -> list[Column]:
     """The headline by difficulty, where there are several."""
     levels = [level for level in LEVELS if any(level in c.metrics.by_difficulty for c in cells)]
-    if len(levels) < 2:  # noqa: PLR2004
+    if len(levels) <= 1:
         return []
     return [
         (level, [share(c.metrics.by_difficulty.get(level, {}), HEADLINE, absent) for c in cells])

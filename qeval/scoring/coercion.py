@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_UP, Context, Decimal
 from itertools import repeat
 from math import floor, isfinite, isinf, isnan
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 from unicodedata import is_normalized, normalize
 
 from qeval.scoring.spec import Column, ColumnType, Policy
@@ -34,9 +34,7 @@ _NUMBERS = {int, float, Decimal}
 _EXACT = Context(prec=200_000, rounding=ROUND_HALF_UP, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _SURE_BELOW = 1e9  # x·10^scale below this is known to 1e-7, so rounding is safe away from a half
 _NOT_A_HALF = 0.4999
-_LONGEST = (
-    1_000  # digits before the point that are worth shifting: the cost grows with their square
-)
+_LONGEST = 1_000  # digits before the point that are shifted: the cost grows with their square
 _TOO_LONG = 10**_LONGEST
 _FLOAT_DIGITS = 15
 _QUOTIENT_DECIMALS = 5
@@ -163,7 +161,7 @@ class Coercion:
             return None
         if self.kinds is not None and cls is not Node:
             return self._bare(self._inner(value, as_is))
-        read = _READ.get(cls)
+        read = self._READ.get(cls)
         return value if read is None else read(self, value, number)
 
     def _bool(self, value: bool, _: Numbering) -> Hashable:  # noqa: FBT001
@@ -251,6 +249,21 @@ class Coercion:
     def _inner(self, value: Any, number: Numbering) -> Hashable:
         return Coercion(_MIXED, self.policy).key(value, number)
 
+    _READ: ClassVar[dict[type, Callable[["Coercion", Any, Numbering], Hashable]]] = {
+        bool: _bool,
+        int: _number,
+        float: _number,
+        Decimal: _number,
+        str: _text,
+        date: _date,
+        Day: _day,
+        datetime: _datetime,
+        tuple: _list,
+        Map: _map,
+        Path: _path,
+        Node: _node,
+    }
+
 
 _NUMERIC = ("int", "decimal", "float", "mixed")
 _MIXED = View("mixed")
@@ -284,22 +297,6 @@ def _all_scaled(cls: type, numbers: Sequence[Any], scale: int) -> Sequence[Hasha
         return None
     shifted_all = map(_EXACT.scaleb, numbers, repeat(scale))
     return list(map(int, map(_EXACT.to_integral_value, shifted_all)))
-
-
-_READ: dict[type, Callable[[Coercion, Any, Numbering], Hashable]] = {
-    bool: Coercion._bool,  # noqa: SLF001
-    int: Coercion._number,  # noqa: SLF001
-    float: Coercion._number,  # noqa: SLF001
-    Decimal: Coercion._number,  # noqa: SLF001
-    str: Coercion._text,  # noqa: SLF001
-    date: Coercion._date,  # noqa: SLF001
-    Day: Coercion._day,  # noqa: SLF001
-    datetime: Coercion._datetime,  # noqa: SLF001
-    tuple: Coercion._list,  # noqa: SLF001
-    Map: Coercion._map,  # noqa: SLF001
-    Path: Coercion._path,  # noqa: SLF001
-    Node: Coercion._node,  # noqa: SLF001
-}
 
 
 def scaled(value: Number, scale: int) -> Hashable:

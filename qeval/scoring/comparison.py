@@ -16,6 +16,7 @@ from qeval.scoring.explain import Case, explain
 from qeval.scoring.matching import Blocks, Expected, Matcher, runs
 from qeval.scoring.spec import AnswerSpec, Column, Policy
 from qeval.scoring.table import Table
+from qeval.scoring.tolerant import find
 from qeval.scoring.values import Map, Node, canonical
 
 
@@ -158,7 +159,7 @@ def _match(
 ) -> Assignment | None:
     if not expected.names:
         return () if rows == expected.rows else None
-    return Matcher(expected, columns, preferred).find()
+    return find(Matcher(expected, columns, preferred))
 
 
 def _relaxed(

@@ -17,7 +17,7 @@ from qeval.scoring.coercion import Coercion, View, is_number, scaled
 from qeval.scoring.difference import SAMPLE_ROWS, Difference, Kind
 from qeval.scoring.matching import Expected, Matcher
 from qeval.scoring.tolerance import all_matched, is_measured
-from qeval.scoring.tolerant import TolerantPass
+from qeval.scoring.tolerant import TolerantPass, find
 
 LARGE = 20_000
 """Rows above which only the cheap kinds are tried: a person won't read that table anyway."""
@@ -54,7 +54,7 @@ class Case:
             expected, self.columns if columns is None else columns, self.preferred, relation
         )
         try:
-            return matcher.find() is not None
+            return find(matcher) is not None
         except Undecided:
             return False
 

@@ -1,7 +1,8 @@
 """Whether a prediction's rows are the gold's, under some assignment of columns.
 
-Two passes: first by exact keys, which decides nearly every comparison; then, only where inexact
-numbers are about, within the tolerance. What the first pass accepts the second would accept too.
+Two passes: the first, here, by exact keys decides nearly every comparison; the second, only where
+inexact numbers are about, is within the tolerance (`qeval.scoring.tolerant`, which has the way
+through both). What the first pass accepts the second would accept too.
 """
 
 from collections import Counter
@@ -101,28 +102,23 @@ class Matcher:
         self.gold_keys: list[Keys] = [coercion.keys(values) for coercion, values in pairs]
         self._keys: dict[tuple[int, int], Keys] = {}
 
-    def find(self) -> Assignment | None:
-        """The predicted column of each gold column, or None where the rows differ.
+    @property
+    def sizes_fit(self) -> bool:
+        """Whether there are as many rows, and columns enough, as the relation needs."""
+        if len(self.predicted) < len(self.expected.columns):
+            return False
+        if self.relation == "equal":
+            return self.size == self.expected.rows
+        if self.relation == "inside":
+            return self.size <= self.expected.size
+        return self.size >= self.expected.size
 
-        Raises `Undecided` when that could not be found out.
-        """
-        expected = self.expected
-        sizes_fit = {
-            "equal": self.size == expected.rows,
-            "inside": self.size <= expected.size,
-            "around": self.size >= expected.size,
-        }
-        if not sizes_fit[self.relation] or len(self.predicted) < len(expected.columns):
-            return None
-        if not expected.rows or not self.size:
-            return tuple(range(len(expected.columns)))
-        found = self._exact_pass()
-        if found is not None:
-            return found
-        from qeval.scoring.tolerant import TolerantPass
-
-        tolerant = TolerantPass(self)
-        return tolerant.find() if tolerant.applies else None
+    def exactly(self) -> Assignment | None:
+        """The first assignment under which rows have equal exact keys. Raises `Undecided`."""
+        blocks = self.blocks([self.gold_keys[j] for j in self.expected.order])
+        options = self.options(blocks)
+        problem = self.problem(blocks, self.gold_keys, None, options)
+        return next(assignments(problem), None)
 
     def keys(self, view: int, c: int) -> Keys:
         """Exact keys of predicted column `c` read in the way of `view`."""
@@ -176,12 +172,6 @@ class Matcher:
             exact=exact,
         )
 
-    def _exact_pass(self) -> Assignment | None:
-        blocks = self.blocks([self.gold_keys[j] for j in self.expected.order])
-        options = self.options(blocks)
-        problem = self.problem(blocks, self.gold_keys, None, options)
-        return next(assignments(problem), None)
-
     def options(self, blocks: Blocks) -> list[list[int]]:
         """For each gold column the predicted columns that hold the same bag of keys."""
         return [
@@ -194,7 +184,7 @@ class Matcher:
         if self.relation != "around":
             known = set(gold)
             every = [c for c in every if self._is_likely(view, c, known)]
-            if len(every) < 2:  # noqa: PLR2004 - a single one is verified on whole rows anyway
+            if len(every) <= 1:  # a single one is verified on whole rows anyway
                 return every
         if self.relation != "equal" or blocks.spare is not None:
             bag = _bag(gold, blocks.gold)
@@ -203,7 +193,7 @@ class Matcher:
             return [c for c, other in bags if (bag <= other if around else other <= bag)]
         asked = _sum_of_hashes(gold, blocks.gold)
         fit = [c for c in every if _sum_of_hashes(self.keys(view, c), blocks.predicted) == asked]
-        if len(fit) < 2:  # noqa: PLR2004 - a single one is verified on whole rows anyway
+        if len(fit) <= 1:  # a single one is verified on whole rows anyway
             return fit
         bag = _bag(gold, blocks.gold)
         return [c for c in fit if dict.__eq__(_bag(self.keys(view, c), blocks.predicted), bag)]

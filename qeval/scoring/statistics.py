@@ -114,7 +114,7 @@ def compare_paired(
         raise ValueError("the two cells have no case in common")
     only_first = sum(a > b for a, b in shares)
     only_second = sum(b > a for a, b in shares)
-    both = sum(a == b and a > 0.5 for a, b in shares)  # noqa: PLR2004
+    both = sum(a == b and 2 * a > 1 for a, b in shares)
     cases = len(shares)
     b, c, n = only_first + 0.5, only_second + 0.5, cases + 2
     z = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)

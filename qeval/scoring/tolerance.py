@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import inf, isclose, isinf
+from math import inf, isclose, isfinite
 from typing import Any
 
 from qeval.scoring.coercion import Number, View, scaled
@@ -51,10 +51,8 @@ def closeness(view: View) -> Close:
 
 def is_measured(value: Any) -> bool:
     """Whether a value takes part in closeness: a finite number that a float can hold."""
-    if value.__class__ is float:
-        return not isinf(value) and value == value  # noqa: PLR0124
     try:
-        return not isinf(float(value)) and value == value  # noqa: PLR0124
+        return isfinite(value)
     except (OverflowError, ValueError):
         return False
 

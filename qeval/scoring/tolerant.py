@@ -1,4 +1,4 @@
-"""The second pass of a match: rows with inexact numbers, equal within the tolerance."""
+"""The way through both passes of a match, and the second: equal within the tolerance."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -30,6 +30,22 @@ SHORT = 17
 """A Decimal printed in so few characters has at most 15 significant digits."""
 
 _SOFT = ("decimal", "float", "mixed", "list")
+
+
+def find(matcher: Matcher) -> Assignment | None:
+    """The predicted column of each gold column, or None where the rows differ.
+
+    Raises `Undecided` when that could not be found out.
+    """
+    if not matcher.sizes_fit:
+        return None
+    if not matcher.expected.rows or not matcher.size:
+        return tuple(range(len(matcher.expected.columns)))
+    found = matcher.exactly()
+    if found is not None:
+        return found
+    tolerant = TolerantPass(matcher)
+    return tolerant.find() if tolerant.applies else None
 
 
 class TolerantPass:

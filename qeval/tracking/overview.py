@@ -43,7 +43,7 @@ def ranked(cells: Sequence[CellRun]) -> list[CellRun]:
 def varying(cells: Sequence[CellRun]) -> list[str]:
     """The choices that tell the cells apart (all that are set, for a single cell)."""
     present = [c for c in GROUPS if any(c in cell.tags for cell in cells)]
-    if len(cells) < 2:  # noqa: PLR2004
+    if len(cells) <= 1:
         return present
     return [c for c in present if len({cell.tags.get(c) for cell in cells}) > 1] or ["model"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from qeval.typeql.budget import Budget, Limits, limited
 from qeval.typeql.errors import TypeQLError
 from qeval.typeql.faults import Fault, within
-from qeval.typeql.loading import BulkLoader, QueryLoader, split_parts
+from qeval.typeql.loading import BulkLoader, QueryLoader, queries_of
 from qeval.typeql.program import compile_functions, compile_query, run_query
 from qeval.typeql.schema import Schema
 from qeval.typeql.schema.define import define
@@ -60,11 +60,12 @@ class Database:
 
         A single text may hold several queries, parted by lines ``# ---``.
         """
-        parts = split_parts(queries) if isinstance(queries, str) else queries
+        if isinstance(queries, str):
+            queries = [query for _, query in queries_of(queries)]
         loader = QueryLoader(self._schema, self._store, self._functions, Budget(_LOADING))
-        for part in parts:
-            with _public(part):
-                loader.run(_parse(part))
+        for query in queries:
+            with _public(query):
+                loader.run(_parse(query))
 
     def bulk(self) -> BulkLoader:
         """Return a loader for data that is in Python already; see :class:`BulkLoader`."""

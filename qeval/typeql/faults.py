@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from qeval.typeql.errors import TypeQLError
+from qeval.typeql.syntax.places import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,9 +32,7 @@ class Fault(TypeQLError):  # noqa: N818 - the errors users see are the other cla
         """Return the error a user sees, with line and column (from 1) in the query's text."""
         if self.span is None or self.span.end <= self.span.begin:
             return TypeQLError(self.codes, self.message)
-        before = text[: self.span.begin]
-        line = before.count("\n") + 1
-        column = self.span.begin - (before.rfind("\n") + 1) + 1
+        line, column = place_of(text, self.span.begin)
         return TypeQLError(self.codes, self.message, line=line, column=column)
 
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
 
 from qeval.typeql.check.annotate import Known, annotate_stages
 from qeval.typeql.execute.functions import FunctionTables
-from qeval.typeql.execute.runtime import Runtime
 from qeval.typeql.execute.stages import StageCompiler
 from qeval.typeql.faults import Fault, within
-from qeval.typeql.plan.estimate import Estimator
 from qeval.typeql.schema import Kind
 from qeval.typeql.store.things import Relation
 from qeval.typeql.store.writing import Writer, read_insertion
@@ -26,7 +23,7 @@ from qeval.typeql.values.reading import converted
 from qeval.typeql.values.temporal import NANOS_PER_SECOND
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from qeval.typeql.budget import Budget
     from qeval.typeql.ir import pipelines as p
@@ -111,11 +108,9 @@ class QueryLoader:
     ) -> list[dict[Var, Any]]:
         with within("QEX8"):
             annotate_stages(self._schema, scope.registry, stages, known.copy())
-        estimator = Estimator(self._schema, self._store)
-        tables = FunctionTables(estimator)
-        runtime = tables.runtime = Runtime(self._schema, self._store, self._budget, tables)
+        runtime = FunctionTables(self._schema, self._store, self._budget).runtime
         columns = tuple(rows[0]) if rows else ()
-        compiler = StageCompiler(columns, known, scope.registry, estimator, runtime, as_set=True)
+        compiler = StageCompiler(columns, known, scope.registry, runtime, as_set=True)
         transform = compiler.compile(stages)
         with within("REX5", "PEX7", only="EEV"):
             results = list(transform([tuple(row.values()) for row in rows]))
@@ -233,8 +228,15 @@ def _zone_of(moment: datetime) -> str:
     return f"{sign}{abs(minutes) // 60:02d}:{abs(minutes) % 60:02d}"
 
 
-def split_parts(text: str) -> list[str]:
-    """Split a file of write queries at its lines ``# ---``."""
-    lines = text.splitlines(keepends=True)
-    cuts = [-1, *(n for n, line in enumerate(lines) if line.strip() == "# ---"), len(lines)]
-    return ["".join(lines[low + 1 : high]) for low, high in pairwise(cuts)]
+def queries_of(text: str) -> Iterator[tuple[int, str]]:
+    """The queries of a file, parted by lines ``# ---``, each with the number of its first line.
+
+    Parts that hold only comments are left out.
+    """
+    first, lines = 1, text.splitlines()
+    for number, line in enumerate([*lines, "# ---"], start=1):
+        if line.strip() == "# ---":
+            part = lines[first - 1 : number - 1]
+            if any(inside.strip() and not inside.lstrip().startswith("#") for inside in part):
+                yield first, "\n".join(part)
+            first = number + 1

@@ -11,10 +11,8 @@ from qeval.typeql.check.functions import annotate_functions, find_recursion
 from qeval.typeql.concepts import concept_of
 from qeval.typeql.execute.fetching import FetchCompiler
 from qeval.typeql.execute.functions import FunctionTables
-from qeval.typeql.execute.runtime import Runtime
 from qeval.typeql.execute.stages import StageCompiler
 from qeval.typeql.faults import Fault, within
-from qeval.typeql.plan.estimate import Estimator
 from qeval.typeql.syntax import ast
 from qeval.typeql.translate.fetches import translate_pipeline
 from qeval.typeql.translate.functions import translate_functions
@@ -87,14 +85,12 @@ def run_query(
     schema: Schema, store: Store, pipeline: Pipeline, budget: Budget, *, cut: bool = False
 ) -> Answer:
     """Run a checked query; ``cut`` ends a long answer at the limit of rows instead of failing."""
-    estimator = Estimator(schema, store)
-    tables = FunctionTables(estimator)
-    runtime = tables.runtime = Runtime(schema, store, budget, tables)
-    compiler = StageCompiler((), Known(), pipeline.registry, estimator, runtime, as_set=True)
+    tables = FunctionTables(schema, store, budget)
+    compiler = StageCompiler((), Known(), pipeline.registry, tables.runtime, as_set=True)
     transform = compiler.compile(pipeline.stages)
     with within("REX5", "PEX7", only="EEV"):
         if pipeline.fetch is not None:
-            fetcher = FetchCompiler(compiler.columns, compiler.known, tables, estimator)
+            fetcher = FetchCompiler(compiler.columns, compiler.known, tables)
             build = fetcher.compile(pipeline.fetch)
             documents, truncated = _collected(map(build, transform([()])), budget, cut=cut)
             keys = sure_keys(schema, pipeline.fetch, compiler.known)

@@ -114,12 +114,12 @@ def test_goldens_are_answered_as_recorded(server: TypedbEngine, dataset: str) ->
 
 
 def _fill(driver: Any, name: str, dataset: str, types: Any) -> None:
-    from qeval.typeql.loading import split_parts
+    from qeval.typeql.loading import queries_of
 
     with driver.transaction(name, types.SCHEMA) as transaction:
         transaction.query((GOLDENS / f"{dataset}.schema.tql").read_text()).resolve()
         transaction.commit()
-    for part in split_parts((GOLDENS / f"{dataset}.data.tql").read_text()):
+    for _, part in queries_of((GOLDENS / f"{dataset}.data.tql").read_text()):
         with driver.transaction(name, types.WRITE) as transaction:
             transaction.query(part).resolve()
             transaction.commit()

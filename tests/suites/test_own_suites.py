@@ -16,7 +16,6 @@ from qeval.configuration import compose
 from qeval.data.csv import read_csv_dataset
 from qeval.engines.base import Engine, EngineInfo, EngineLostError, QueryError
 from qeval.engines.neo4j.scripts import statements_of
-from qeval.engines.typeql.load import write_queries_of
 from qeval.errors import EngineUnavailableError, InputError
 from qeval.exit_codes import ExitCode
 from qeval.recorded import recorded_cell
@@ -25,6 +24,7 @@ from qeval.suites import load_suite, select_cases
 from qeval.suites.check import Bench, GateReport, GateSettings, check_suite
 from qeval.suites.documents import read_yaml
 from qeval.suites.starter import write_starter
+from qeval.typeql.loading import queries_of
 from tests.conftest import Run
 
 LANGUAGES = ("sql", "cypher", "typeql")
@@ -328,7 +328,7 @@ def test_statements_are_parted_at_semicolons_that_are_no_text() -> None:
         (4, "CREATE (`;`:B)\n  // why;"),
         (6, "RETURN 1"),
     ]
-    assert list(write_queries_of("# note\n# ---\ninsert $a;\n# ---\n\n  insert $b;")) == [
+    assert list(queries_of("# note\n# ---\ninsert $a;\n# ---\n\n  insert $b;")) == [
         (3, "insert $a;"),
         (5, "\n  insert $b;"),
     ]

@@ -12,10 +12,10 @@ from typing import Any
 
 from qeval.engines.base import EngineLostError
 from qeval.engines.typedb.writing import write_queries
-from qeval.engines.typeql.load import write_queries_of
 from qeval.engines.typeql.mapping import TypeqlMapping, keys_of
 from qeval.errors import InputError
 from qeval.suite import Instance
+from qeval.typeql.loading import queries_of
 
 
 def database_name(instance: Instance) -> str:
@@ -45,7 +45,7 @@ def ensure(driver: Any, instance: Instance, batch: int) -> None:
         queries = (
             write_queries(mapping, batch)
             if mapping
-            else (query for _, query in write_queries_of(script.text if script else ""))
+            else (query for _, query in queries_of(script.text if script else ""))
         )
         for query in queries:
             with driver.transaction(name, TransactionType.WRITE) as transaction:

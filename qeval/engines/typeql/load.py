@@ -21,6 +21,7 @@ def filled(instance: Instance) -> "Database":
     not fit them.
     """
     from qeval.typeql import Database, TypeQLError
+    from qeval.typeql.loading import queries_of
 
     database = Database()
     try:
@@ -30,7 +31,7 @@ def filled(instance: Instance) -> "Database":
         file = instance.schema_file or f"schema of {instance.name}"
         raise InputError(f"{file}{at}: TypeQL refuses the schema: {error}") from error
     if instance.script is not None:
-        for first, query in write_queries_of(instance.script.text):
+        for first, query in queries_of(instance.script.text):
             try:
                 database.load([query])
             except TypeQLError as error:
@@ -46,17 +47,6 @@ def filled(instance: Instance) -> "Database":
     except TypeQLError as error:
         raise InputError(f"instance {instance.name!r}: TypeQL refuses the data: {error}") from error
     return database
-
-
-def write_queries_of(text: str) -> Iterator[tuple[int, str]]:
-    """The write queries of a load script, parted by lines `# ---`, each with its first line."""
-    first, lines = 1, text.splitlines()
-    for number, line in enumerate([*lines, "# ---"], start=1):
-        if line.strip() == "# ---":
-            inside = lines[first - 1 : number - 1]
-            if any(part.strip() and not part.lstrip().startswith("#") for part in inside):
-                yield first, "\n".join(inside)
-            first = number + 1
 
 
 def _fill(database: "Database", mapping: TypeqlMapping) -> None:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from qeval.typeql.execute.functions import FunctionTables
     from qeval.typeql.execute.runtime import Row
     from qeval.typeql.ir.variables import Var
-    from qeval.typeql.plan.estimate import Estimator
 
 Document: TypeAlias = Any
 _DOCUMENT_CELLS = 6  # what a small document takes in memory, in cells of the budget
@@ -28,15 +27,12 @@ Build: TypeAlias = "Callable[[Row], Document]"
 class FetchCompiler:
     """Compiles what is fetched to functions from rows to documents."""
 
-    def __init__(
-        self, columns: tuple[Var, ...], known: Known, tables: FunctionTables, estimator: Estimator
-    ) -> None:
+    def __init__(self, columns: tuple[Var, ...], known: Known, tables: FunctionTables) -> None:
         self._columns = columns
         self._slots = {var: slot for slot, var in enumerate(columns)}
         self._known = known
         self._tables = tables
         self._runtime = tables.runtime
-        self._estimator = estimator
 
     def compile(self, fetch: g.FetchObject) -> Build:
         """Return the function for a whole ``fetch``."""
@@ -104,13 +100,12 @@ class FetchCompiler:
             self._columns,
             self._known.copy(),
             pipeline.registry,
-            self._estimator,
             self._runtime,
             as_set=True,
         )
         transform = compiler.compile(pipeline.stages)
         assert pipeline.fetch is not None
-        inner = FetchCompiler(compiler.columns, compiler.known, self._tables, self._estimator)
+        inner = FetchCompiler(compiler.columns, compiler.known, self._tables)
         build, hold = inner.compile(pipeline.fetch), self._runtime.budget.hold
 
         def documents(row: Row) -> list[Document]:

@@ -14,17 +14,21 @@ from qeval.typeql.check.functions import recursive_calls
 from qeval.typeql.execute.concept_builtins import call_builtin
 from qeval.typeql.execute.nesting import picker
 from qeval.typeql.execute.reducing import Reduction, reduce_rows
+from qeval.typeql.execute.runtime import Runtime
 from qeval.typeql.execute.stages import StageCompiler
 from qeval.typeql.ir import functions as f
+from qeval.typeql.plan.estimate import Estimator
 from qeval.typeql.values import ValueType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import TypeAlias
 
-    from qeval.typeql.execute.runtime import Row, Runtime, Transform
+    from qeval.typeql.budget import Budget
+    from qeval.typeql.execute.runtime import Row, Transform
     from qeval.typeql.ir.functions import Body, Signature
-    from qeval.typeql.plan.estimate import Estimator
+    from qeval.typeql.schema import Schema
+    from qeval.typeql.store import Store
 
     Key: TypeAlias = tuple[Signature, Row]
     Evaluate: TypeAlias = Callable[[Row], Iterable[Row]]
@@ -33,9 +37,8 @@ if TYPE_CHECKING:
 class FunctionTables:
     """Answers the function calls of one query."""
 
-    def __init__(self, estimator: Estimator) -> None:
-        self.runtime: Runtime  # set by whoever builds both, as each needs the other
-        self._estimator = estimator
+    def __init__(self, schema: Schema, store: Store, budget: Budget) -> None:
+        self.runtime = Runtime(schema, store, budget, Estimator(schema, store), self)
         self._compiled: dict[Signature, Evaluate] = {}
         self._results: dict[Key, list[Row]] = {}
         self._components: dict[int, _Component] = {}
@@ -63,9 +66,7 @@ class FunctionTables:
 
     def compile(self, body: Body, known: Known) -> Evaluate:
         """Compile a body to a function from arguments to rows of results."""
-        compiler = StageCompiler(
-            body.arguments, known, body.registry, self._estimator, self.runtime, as_set=False
-        )
+        compiler = StageCompiler(body.arguments, known, body.registry, self.runtime, as_set=False)
         transform = compiler.compile(body.stages)
         return _returning(body, transform, compiler, self.runtime)
 

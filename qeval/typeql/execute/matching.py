@@ -17,15 +17,13 @@ if TYPE_CHECKING:
     from qeval.typeql.execute.runtime import Row, Runtime, Transform
     from qeval.typeql.ir.pipelines import Match
     from qeval.typeql.ir.variables import Registry
-    from qeval.typeql.plan.estimate import Estimator
 
 
-def compile_match(  # noqa: PLR0917
+def compile_match(
     stage: Match,
     columns: tuple[Var, ...],
     types: dict[Var, int],
     registry: Registry,
-    estimator: Estimator,
     runtime: Runtime,
     *,
     as_set: bool,
@@ -35,7 +33,7 @@ def compile_match(  # noqa: PLR0917
     ``types`` are the possible types of the columns that hold concepts. With ``as_set`` each row
     given yields every binding of the named variables once; without, as many times as it arises.
     """
-    settings = Settings(runtime.schema, estimator, registry, as_set)
+    settings = Settings(runtime.schema, runtime.estimator, registry, as_set)
     bound = {var: types.get(var, 0) for var in columns}
     plan = plan_conjunction(settings, stage.block.root, bound, stage.outputs)
     hidden = not set(plan.binds) <= set(stage.outputs)

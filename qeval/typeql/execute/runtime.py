@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from qeval.typeql.schema import Type
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from qeval.typeql.budget import Budget
     from qeval.typeql.ir.functions import Signature
     from qeval.typeql.ir.variables import Var
+    from qeval.typeql.plan.estimate import Estimator
     from qeval.typeql.schema import Schema
     from qeval.typeql.store import Store, Thing
     from qeval.typeql.values import ValueType
@@ -29,14 +31,15 @@ class Caller(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
 class Runtime:
-    """The database, the limits, and the functions of a query."""
+    """The database, the limits, the estimates for plans and the functions of a query."""
 
-    def __init__(self, schema: Schema, store: Store, budget: Budget, caller: Caller) -> None:
-        self.schema = schema
-        self.store = store
-        self.budget = budget
-        self.caller = caller
+    schema: Schema
+    store: Store
+    budget: Budget
+    estimator: Estimator
+    caller: Caller
 
 
 class Layout:

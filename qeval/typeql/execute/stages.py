@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from qeval.typeql.budget import Budget
     from qeval.typeql.execute.runtime import Row, Runtime, Slots, Transform
     from qeval.typeql.ir.variables import Registry, Var
-    from qeval.typeql.plan.estimate import Estimator
 
 
 class StageCompiler:
@@ -36,7 +35,6 @@ class StageCompiler:
         columns: tuple[Var, ...],
         known: Known,
         registry: Registry,
-        estimator: Estimator,
         runtime: Runtime,
         *,
         as_set: bool,
@@ -44,7 +42,6 @@ class StageCompiler:
         self.columns = columns
         self.known = known
         self._registry = registry
-        self._estimator = estimator
         self._runtime = runtime
         self._as_set = as_set
 
@@ -95,7 +92,6 @@ class StageCompiler:
             self.columns,
             self.known.concepts,
             self._registry,
-            self._estimator,
             self._runtime,
             as_set=self._as_set,
         )

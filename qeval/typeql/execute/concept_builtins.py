@@ -1,55 +1,16 @@
-"""The built-in functions on concepts: ``iid``, ``label``, and those for ``@doc`` and ``@meta``.
-
-The latter come in families: ``get_doc(type)``, ``get_meta(key, type)`` and the stream
-``get_all_meta(type)``; with ``owns``, ``plays``, ``relates`` and ``sub`` in the name they take two
-types, with ``fun`` the name of a function.
-"""
+"""Execution of the built-in functions on concepts; :mod:`qeval.typeql.ir.concept_builtins`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from qeval.typeql.faults import Fault
-from qeval.typeql.ir.functions import AnyConcept, Signature
-from qeval.typeql.ir.variables import Category
-from qeval.typeql.values import ValueType
 
 if TYPE_CHECKING:
     from qeval.typeql.execute.runtime import Row
-    from qeval.typeql.ir.functions import Parameter
     from qeval.typeql.schema import Schema
 
-_FAMILIES = {"": 1, "owns_": 2, "plays_": 2, "relates_": 2, "sub_": 2, "fun_": 1}
 _SUBJECTS = {"owns_": "owned", "plays_": "played", "relates_": "related", "sub_": "supers"}
-
-
-def _signature(name: str, arguments: list[Category], results: int = 1) -> Signature:
-    parameters: list[Parameter] = [
-        ValueType.STRING if category is Category.VALUE else AnyConcept() for category in arguments
-    ]
-    return Signature(
-        name,
-        tuple(arguments),
-        (Category.VALUE,) * results,
-        stream=results > 1,
-        parameters=tuple(parameters),
-        results=(ValueType.STRING,) * results,
-    )
-
-
-def _all_signatures() -> dict[str, Signature]:
-    signatures = [_signature("iid", [Category.THING]), _signature("label", [Category.TYPE])]
-    for family, count in _FAMILIES.items():
-        subject = [Category.VALUE if family == "fun_" else Category.TYPE] * count
-        signatures += [
-            _signature(f"get_{family}doc", subject),
-            _signature(f"get_{family}meta", [Category.VALUE, *subject]),
-            _signature(f"get_{family}all_meta", subject, results=2),
-        ]
-    return {signature.name: signature for signature in signatures}
-
-
-CONCEPT_BUILTINS = _all_signatures()
 
 
 def call_builtin(schema: Schema, name: str, arguments: Row) -> list[Row]:

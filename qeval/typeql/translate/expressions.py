@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qeval.typeql.ir.variables import Var
     from qeval.typeql.translate.blocks import BlockBuilder
 
-CONCEPT_BUILTINS = ("iid", "label")
+_OF_CONCEPTS = ("iid", "label")
 
 
 def constant(literal: ast.Literal) -> Constant:
@@ -80,7 +80,7 @@ def call(
     optional: frozenset[Var] = frozenset(),
 ) -> None:
     """Add a function call whose results go to the targets."""
-    if node.name in CONCEPT_BUILTINS:
+    if node.name in _OF_CONCEPTS:
         _check_arity(node, 1)
     arguments = [_argument(builder, argument) for argument in node.arguments]
     builder.add_call(node.name, targets, arguments, optional, node.span)
@@ -88,7 +88,7 @@ def call(
 
 def is_builtin(name: str) -> bool:
     """Tell the functions of the language from those of the user."""
-    return name in ARITY or name in CONCEPT_BUILTINS
+    return name in ARITY or name in _OF_CONCEPTS
 
 
 def _call(builder: BlockBuilder, node: ast.Call) -> Expression:

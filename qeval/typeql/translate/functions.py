@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qeval.typeql.execute.concept_builtins import CONCEPT_BUILTINS
 from qeval.typeql.faults import Fault, within
 from qeval.typeql.ir import functions as f
+from qeval.typeql.ir.concept_builtins import CONCEPT_BUILTINS
 from qeval.typeql.ir.pipelines import Match
 from qeval.typeql.ir.variables import Category
 from qeval.typeql.syntax import RESERVED, ast

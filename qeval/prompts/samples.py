@@ -14,19 +14,14 @@ def sample_values(suite: Suite, language: str, count: int, shown: frozenset[str]
 
     `shown` names the schema items of the prompt (None: all). Names are those of the language.
     """
-    lines = [
-        f"{owner}.{name}: {values}"
-        for owner, name, values in _all(suite, suite.content_hash, language, count)
-        if shown is None or owner in shown
-    ]
-    return "\n".join(lines)
-
-
-def _all(suite: Suite, content: str, language: str, count: int) -> tuple[tuple[str, str, str], ...]:
-    key = (content, language, count)
+    key = (suite.content_hash, language, count)
     if key not in _kept:
         _kept[key] = tuple(_read(suite, language, count))
-    return _kept[key]
+    return "\n".join(
+        f"{owner}.{name}: {values}"
+        for owner, name, values in _kept[key]
+        if shown is None or owner in shown
+    )
 
 
 _kept: dict[tuple[str, str, int], tuple[tuple[str, str, str], ...]] = {}
@@ -40,10 +35,10 @@ def _read(suite: Suite, language: str, count: int) -> Iterator[tuple[str, str, s
         for place, field in enumerate(table.fields):
             if field.type != "string" or field.references:
                 continue
-            where = names.get((table.name, field.name)) if instance.mapping else None
-            owner, name = where or (table.name, field.name)
-            if instance.mapping and where is None:
+            where = (table.name, field.name)
+            if instance.mapping and where not in names:
                 continue
+            owner, name = names.get(where, where)
             found = Counter(row[place] for row in dataset.rows[table.name] if row[place])
             ranked = sorted(found, key=lambda value: (-found[value], value))[:count]
             values = ", ".join("'" + v[:_LONGEST].replace("'", "''") + "'" for v in ranked)

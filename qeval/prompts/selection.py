@@ -1,12 +1,12 @@
 """Which solved examples a prompt shows."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 from qeval.errors import InputError
-from qeval.prompts.words import words
+from qeval.prompts.words import bm25, words
 from qeval.suite import Case, Example, Suite
 from qeval.suites.leaks import account
 
@@ -44,34 +44,22 @@ def select_examples(
             f"prompt_strategy.shots={shots}, but suite {suite.name!r} has only {len(fit)} examples "
             f"in {language} and {question_language!r} that give nothing of case {case.id} away"
         )
-    chosen = _CHOOSERS[selection](fit, shots, case, question_language, seed)
-    return tuple(chosen)
+    asked = case.question[question_language]
+    questions = tuple(example.question[question_language] for example in fit)
+    match selection:
+        case "random":
+            drawn = random.Random(f"{seed}/{case.id}")  # noqa: S311
+            return tuple(drawn.sample(fit, shots))
+        case "similar":
+            scores = _index(questions).get_scores(list(words(asked)))
+            ranked = sorted(range(len(fit)), key=lambda place: (-scores[place], place))
+            return tuple(fit[place] for place in reversed(ranked[:shots]))
+        case "diverse":
+            return tuple(_diverse(fit, shots))
+    return tuple(fit[:shots])
 
 
-def _fixed(
-    fit: Sequence[Example], shots: int, _case: Case, _asked: str, _seed: int
-) -> Sequence[Example]:
-    return fit[:shots]
-
-
-def _random(
-    fit: Sequence[Example], shots: int, case: Case, _asked: str, seed: int
-) -> Sequence[Example]:
-    return random.Random(f"{seed}/{case.id}").sample(fit, shots)  # noqa: S311
-
-
-def _similar(
-    fit: Sequence[Example], shots: int, case: Case, asked: str, _seed: int
-) -> Sequence[Example]:
-    index = _index(tuple(example.question[asked] for example in fit))
-    scores = index.get_scores(list(words(case.question[asked])))
-    ranked = sorted(range(len(fit)), key=lambda place: (-scores[place], place))
-    return [fit[place] for place in reversed(ranked[:shots])]
-
-
-def _diverse(
-    fit: Sequence[Example], shots: int, _case: Case, _asked: str, _seed: int
-) -> Sequence[Example]:
+def _diverse(fit: Sequence[Example], shots: int) -> list[Example]:
     chosen: list[Example] = []
     shown: set[str] = set()
     left = list(fit)
@@ -86,10 +74,6 @@ def _diverse(
         shown |= set(best.tags)
     return chosen
 
-
-_CHOOSERS: dict[str, Callable[..., Sequence[Example]]] = {
-    "fixed": _fixed, "random": _random, "similar": _similar, "diverse": _diverse,
-}  # fmt: skip
 
 _leaky: dict[tuple[str, str, str, float], bool] = {}
 
@@ -111,8 +95,4 @@ def _bank(suite: Suite, language: str, question_language: str) -> list[Example]:
 
 @lru_cache(maxsize=256)
 def _index(questions: tuple[str, ...]) -> Any:
-    import bm25s
-
-    index = bm25s.BM25(method="lucene")
-    index.index([list(words(question)) or ["\0"] for question in questions], show_progress=False)
-    return index
+    return bm25(map(words, questions))

@@ -201,17 +201,19 @@ class TemplateStrategy:
         """Every turn before the case's own: many cases of a cell share it, so it is kept."""
         ids = tuple(example.id for example in examples)
         key = (suite.content_hash, language, facts["reference_date"], shown, ids)
-        if key not in self._openings:
+        kept = self._openings.get(key)
+        if kept is None:
             turns = [Message("system", self._template.block("system", **facts))]
             for example in examples:
                 solved = {**self._turn(example), "query": example.gold[language]}
                 turns.append(Message("user", self._template.block("user", **facts, **solved)))
                 answer = self._template.block("assistant", **facts, **solved)
                 turns.append(Message("assistant", answer))
+            kept = tuple(turn for turn in turns if turn.content)
             if len(self._openings) >= _KEPT_OPENINGS:
                 self._openings.clear()
-            self._openings[key] = tuple(turn for turn in turns if turn.content)
-        return self._openings[key]
+            self._openings[key] = kept
+        return kept
 
     def _turn(self, entry: Case | Example) -> dict[str, object]:
         """What a question's turn shows: of a case never its gold in the language asked for."""

@@ -1,7 +1,7 @@
 """Words of questions and identifiers, as the search for schema items and examples sees them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -63,6 +63,16 @@ class Glossary:
             others = words(self._terms.sub(" ", text))
             self._kept[text] = (*found, *(w for w in others if w.isascii() or not found))
         return self._kept[text]
+
+
+def bm25(documents: Iterable[Iterable[str]]) -> Any:
+    """An index of texts given as words; `get_scores(words)` gives each text's score."""
+    import bm25s
+
+    index = bm25s.BM25(method="lucene")
+    # An empty document or corpus has no words to count; a word that nobody asks for does no harm.
+    index.index([list(document) or ["\0"] for document in documents], show_progress=False)
+    return index
 
 
 @lru_cache(maxsize=20_000)

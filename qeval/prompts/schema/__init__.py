@@ -11,14 +11,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Item", "SchemaDocument", "document"]
 
-_PARSERS = {"sql": "sql", "cypher": "cypher", "typeql": "typeql"}
+_PARSED = ("sql", "cypher", "typeql")  # languages with a module here that has `parse`
 
 
 @lru_cache(maxsize=64)
 def document(language: str, text: str) -> SchemaDocument:
     """The schema text of a suite, cut into items. An unknown language is shown whole."""
-    module = _PARSERS.get(language)
-    if module is None:
+    if language not in _PARSED:
         return SchemaDocument(language, text)
-    parse: Callable[[str], SchemaDocument] = import_module(f"qeval.prompts.schema.{module}").parse
+    parse: Callable[[str], SchemaDocument] = import_module(f"{__name__}.{language}").parse
     return parse(text)

@@ -7,7 +7,7 @@ with an optional `// comment`; other lines are headings and notes.
 import re
 from dataclasses import replace
 
-from qeval.prompts.schema.model import Item, SchemaDocument
+from qeval.prompts.schema.model import Item, SchemaDocument, both_ways
 
 _NODE = re.compile(r"^\((?P<labels>(?::\w+)+)\s*(?:\{(?P<props>.*)\})?\)\s*(?://\s*(?P<note>.*))?$")
 _EDGE = re.compile(
@@ -32,13 +32,7 @@ def parse(text: str) -> SchemaDocument:
             edges[item.name] = _joined(edges.get(item.name), item)
         elif line.startswith("//") and not nodes:
             head.append(line)
-    touching = {
-        name: frozenset(edge.name for edge in edges.values() if name in edge.needs)
-        | frozenset(other.name for other in nodes.values() if name in other.needs)
-        for name in nodes
-    }
-    items = [replace(node, links=node.links | touching[node.name]) for node in nodes.values()]
-    if not items:
+    if not nodes:
         return SchemaDocument("cypher", text)
     top = "\n".join(head)
     short_head = f"{top}\n// ?: may be absent"
@@ -46,7 +40,7 @@ def parse(text: str) -> SchemaDocument:
         "cypher",
         text,
         ("patterns", "properties"),
-        (*items, *edges.values()),
+        tuple(both_ways([*nodes.values(), *edges.values()])),
         (top, short_head),
         {_NODES: "\nNode properties:", _EDGES: "\nRelationships:"},
     )

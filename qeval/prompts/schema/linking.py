@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from qeval.prompts.schema.model import Item, SchemaDocument
-from qeval.prompts.words import Glossary, words
+from qeval.prompts.words import Glossary, bm25, words
 
 COMMON = 0.25
 """A word in more than this part of the example questions says nothing about tables."""
@@ -80,11 +80,11 @@ class Linker:
 
     @cached_property
     def _names_index(self) -> Any:
-        return _index([self._own_words(item) for item in self.candidates])
+        return bm25([self._own_words(item) for item in self.candidates])
 
     @cached_property
     def _usage_index(self) -> Any:
-        return _index([self._usage(item) for item in self.candidates])
+        return bm25([self._usage(item) for item in self.candidates])
 
     def _own_words(self, item: Item) -> list[str]:
         """Identifiers and comments; the item's own name counts more than its columns'."""
@@ -146,12 +146,3 @@ class Linker:
             if item.joins and ends and (len(ends & chosen) > 1 or ends <= chosen):
                 chosen.add(item.name)
         return self.schema.closed(chosen)
-
-
-def _index(documents: Sequence[Sequence[str]]) -> Any:
-    import bm25s
-
-    index = bm25s.BM25(method="lucene")
-    # An empty document or corpus has no words to count; a word that nobody asks for does no harm.
-    index.index([list(document) or ["\0"] for document in documents], show_progress=False)
-    return index

@@ -1,7 +1,7 @@
 """A schema cut into items that can be shown, left out and joined; whatever the language."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from qeval.errors import InputError, did_you_mean
 
@@ -30,6 +30,13 @@ class Item:
     joins: bool = False
     detail: bool = False
     section: str = ""
+
+
+def both_ways(items: Sequence[Item]) -> Iterator[Item]:
+    """The items with links back to those that link to them."""
+    for item in items:
+        back = {other.name for other in items if item.name in other.links}
+        yield replace(item, links=item.links | back)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,9 @@
 """SQL schemas: `ddl` as the engine loads it, `compact` with one line per table."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
-from qeval.prompts.schema.model import Item, SchemaDocument
+from qeval.prompts.schema.model import Item, SchemaDocument, both_ways
 
 _COMMENT = re.compile(r"--\s*(.*)$", re.MULTILINE)
 _QUOTED = re.compile(r"'[^']*'")
@@ -34,7 +33,7 @@ def parse(text: str) -> SchemaDocument:
             name = str(statement.view.relname)
             items.append(Item(name, (name,), (body, body.strip()), links=frozenset()))
     return SchemaDocument(
-        "sql", text, ("ddl", "compact"), tuple(_both_ways(items)), ("", COMPACT_HEAD)
+        "sql", text, ("ddl", "compact"), tuple(both_ways(items)), ("", COMPACT_HEAD)
     )
 
 
@@ -110,11 +109,3 @@ def _above(text: str, start: int) -> str:
             break
         lines.insert(0, line)
     return "".join(f"{line}\n" for line in lines)
-
-
-def _both_ways(items: list[Item]) -> Iterator[Item]:
-    from dataclasses import replace
-
-    for item in items:
-        back = {other.name for other in items if item.name in other.links}
-        yield replace(item, links=item.links | back)

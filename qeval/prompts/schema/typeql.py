@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from qeval.prompts.schema.model import Item, SchemaDocument
+from qeval.prompts.schema.model import Item, SchemaDocument, both_ways
 
 if TYPE_CHECKING:
     from qeval.typeql.syntax.ast import Function, TypeDefinition
@@ -42,7 +42,7 @@ def parse(text: str) -> SchemaDocument:
         "typeql",
         text,
         ("definition", "summary"),
-        tuple(_both_ways(items)),
+        tuple(both_ways(items)),
         (_top(text) + "define", SUMMARY_HEAD),
     )
 
@@ -219,9 +219,3 @@ def _source(annotation: Any) -> str:
 def _literal(value: Any) -> str:
     text = getattr(value, "text", None)
     return str(text if text is not None else getattr(value, "value", value))
-
-
-def _both_ways(items: list[Item]) -> Iterator[Item]:
-    for item in items:
-        back = {other.name for other in items if item.name in other.links}
-        yield replace(item, links=item.links | back)

@@ -1,8 +1,8 @@
 """The signatures of the built-in functions on concepts: ``iid``, ``label``, notes of the schema.
 
 Those for ``@doc`` and ``@meta`` come in families: ``get_doc(type)``, ``get_meta(key, type)`` and
-the stream ``get_all_meta(type)``; with ``owns``, ``plays``, ``relates`` and ``sub`` in the name they
-take two types, with ``fun`` the name of a function.
+the stream ``get_all_meta(type)``; with ``owns``, ``plays``, ``relates`` and ``sub`` in the name
+they take two types, with ``fun`` the name of a function.
 """
 
 from __future__ import annotations

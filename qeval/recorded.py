@@ -40,6 +40,8 @@ def recorded_cell(
     config = OmegaConf.merge(config, OmegaConf.from_dotlist(list(changes)))
     config.runs_dir = str(into or folder.parent)
     config.tracking = {"_target_": "qeval.tracking.NoTracker", "name": "none"}
+    config.limits.budget_usd = None  # nobody is paid
+    config.backend = "threading"  # the answers are in this process
     # Answers come from the journal, so the original's credentials are not needed to build it.
     chosen = header["config"]["model"]
     config.model = {"_target_": "qeval.models.recorded.RecordedModel", "name": chosen["name"]}

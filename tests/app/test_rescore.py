@@ -37,3 +37,16 @@ def test_a_changed_verdict_is_told_with_what_the_engine_says_letter_by_letter(
     assert 'column "[/b]" does not exist' in told
     changed = ["--set", "limits.timeout_s=9", "--into", str(tmp_path / "other")]
     assert rescore.main([str(journal.parent), *changed]) == ExitCode.DONE
+
+
+def test_what_was_paid_for_and_answered_in_processes_is_rescored_for_nothing_in_this_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["model=mock", "model.usd_per_call=1", "suite=flights", "language=typeql", "workers=2",
+             "difficulty.limit=2", "scoring.variants=0", "tracking=none", "limits.budget_usd=2",
+             f"runs_dir={tmp_path}"]  # fmt: skip
+    journal = qeval.run(words).cells[0].folder / JOURNAL
+    text = journal.read_text(encoding="utf-8")
+    journal.write_text(text.replace('"backend":"threading"', '"backend":"loky"'), encoding="utf-8")
+    assert rescore.main([str(journal.parent)]) == ExitCode.DONE
+    assert "2 of 2 verdicts reproduced, 0 changed" in capsys.readouterr().out

@@ -123,7 +123,8 @@ def _show(plans: Sequence[CellPlan], budget_usd: float | None) -> None:
         tokens = sum(plan.judge.prompt_tokens for plan in plans)
         console.print(
             f"judges in it: at most {calls:,} further calls with about {tokens:,} prompt tokens, "
-            "as if every prediction differed and every vote had to be asked for twice",
+            "as if every prediction differed; votes that can't be used are asked for once more, "
+            "which is not in it",
             soft_wrap=True,
         )
     warnings = [f"{plan.name}: {plan.warning}" for plan in plans if plan.warning]

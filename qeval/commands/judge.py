@@ -168,20 +168,17 @@ def _items(
 
 def _plan(cell: "Cell", items: "Sequence[Item]", console: "Console") -> ExitCode:
     """What calibrating would ask: each query alone, and in runs those that data may tell apart."""
-    from qeval.judge.planning import plan_judge
+    from qeval.judge.planning import plan_calibration
     from qeval.plan import money_text
 
-    whole = plan_judge(cell)
+    assert cell.judge is not None
+    plan = plan_calibration(cell, items)
     different = sum(item.truth == "different" for item in items)
-    # Items have about as many queries of every case, so a case's mean stands for each of them.
-    share = (len(items) + different) / len(cell.cases)
-    cost = None if whole.cost_usd is None else whole.cost_usd * share
     console.print(
-        f"{cell.judge.name if cell.judge else ''} · {cell.language.name}: {len(items)} pairs, "
-        f"{different} of them different; at most {whole.calls * share:,.0f} calls with about "
-        f"{whole.prompt_tokens * share:,.0f} prompt tokens, {money_text(cost)}, as if all queries, "
-        "results and answers were as long as may be, every vote had to be asked for twice and "
-        "nothing had been asked before",
+        f"{cell.judge.name} · {cell.language.name}: {len(items)} pairs, {different} of them "
+        f"different; at most {plan.calls:,} calls with about {plan.prompt_tokens:,} prompt tokens, "
+        f"{money_text(plan.cost_usd)}, as if all results and answers were as long as may be; votes "
+        "that can't be used are asked for once more, which is not in it",
         soft_wrap=True,
     )
     console.print("Nobody was asked.")

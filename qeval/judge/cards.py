@@ -30,10 +30,10 @@ class Entry:
     """What was found on the pairs of one suite in one language.
 
     `pairs` is the digest of the suite's own pairs; `left_out` of them were not asked about, `extra`
-    of a user's own and `reviewed` cases that people decided were. `alone`: the judge's word on queries without
-    results. `in_runs`: its word on disputes as a run has them, with results that differ; `own`: the
-    same on the suite's own pairs alone.
-    `chain`: instances, then judge: what is accepted in the end; `instances` what they alone say.
+    of a user's own and `reviewed` cases that people decided were. `alone`: the judge's word on
+    queries without results. `in_runs`: its word on disputes as a run has them, with results that
+    differ; `own`: the same on the suite's own pairs alone. `chain`: instances, then judge: what is
+    accepted in the end; `instances` what they alone say.
     """
 
     suite: str

@@ -29,8 +29,8 @@ class Figures:
     the two error rates, so who says little has wide intervals. `false_accept`: different items
     labelled equivalent, among the different ones with a label; `false_refuse`: equivalent items
     labelled different, among the equivalent ones with a label. `split`: items on which votes
-    contradict each other. `turned`: items on which votes that saw the queries in one order all say the
-    opposite of those that saw them in the other, among items with usable votes in both.
+    contradict each other. `turned`: items on which votes that saw the queries in one order all say
+    the opposite of those that saw them in the other, among items with usable votes in both.
     `contradicted`: items with a vote for equal rows against an instance. `claimed`: row sets given,
     among items labelled different; `confirmed`: those on which the queries do differ, among the
     given. `kappa` is over the items with a label. `labels` counts (truth, label).

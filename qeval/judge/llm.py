@@ -30,7 +30,8 @@ class LlmJudge:
     in JSON. `result_rows` and `result_characters` bound what is shown of each result, `claim_rows`
     the row set that is asked for and tried (0: none is), `reason_characters` (None: nothing) the
     reason in the schema that the model is held to. `counterexamples`: of which predictions the few
-    rows that tell them from the gold are sought and shown. An unusable answer is asked for once more.
+    rows that tell them from the gold are sought and shown. An unusable answer is asked for once
+    more.
     """
 
     def __init__(

@@ -29,8 +29,9 @@ class LocalModel:
     `gguf` is a model file of one's own, else `wheel` says which package holds it (see
     `qeval.models.gguf`). `answer_mode` json (or auto) holds answers to `answer_schema` (None: an
     object with the query); one that reaches `max_tokens` is cut all the same. `window` and
-    `max_tokens` count tokens, `timeout_s` seconds for one answer. Answers are made one at a time (one slot): a thread waits for its turn in `generate`, while
-    other threads execute what was answered before.
+    `max_tokens` count tokens, `timeout_s` seconds for one answer. Answers are made one at a time
+    (one slot): a thread waits for its turn in `generate`, while other threads execute what was
+    answered before.
     """
 
     name: str

@@ -167,8 +167,8 @@ def test_a_dry_run_counts_the_judges_calls_as_a_bound(tmp_path: Path) -> None:
     )
     assert plain.judge == JudgePlan()
     cases = plain.cases
-    assert judged.judge.calls == cases * 3 * 2
-    assert panel.judge.calls == cases * 9 * 2
+    assert judged.judge.calls == cases * 3
+    assert panel.judge.calls == cases * 9
     assert judged.judge.answer_tokens == judged.judge.calls * 1000
     assert judged.judge.cost_usd is not None
     # 30 and 60 dollars per million tokens in and out.

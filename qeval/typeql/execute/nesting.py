@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from qeval.typeql.budget import BATCH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from qeval.typeql.execute.runtime import Layout, Row, Runtime, Transform
     from qeval.typeql.ir.variables import Var
@@ -24,12 +24,9 @@ def branching(
     step: s.Branching, layout: Layout, runtime: Runtime, compile_plan: CompilePlan
 ) -> Transform:
     """Run every branch on every row; equal results of one row count once."""
-    width = layout.width
-    branches: list[tuple[Transform, Callable[[Row], Row]]] = []
-    for plan in step.branches:
-        inner = layout.copy()
-        transform = compile_plan(plan, inner, runtime)
-        branches.append((transform, _picker(range(width), step.targets, inner)))
+    branches = [
+        _inside(plan, step.targets, layout, runtime, compile_plan) for plan in step.branches
+    ]
     for target in step.targets:
         layout.add(target)
     spend, hold, cells = runtime.budget.spend, runtime.budget.hold, layout.width + 2
@@ -37,33 +34,40 @@ def branching(
     def run(rows: Iterable[Row]) -> Iterator[Row]:
         for chunk in _chunks(rows):
             seen: set[Row] = set()
+            spent = 0
             try:
-                for row in _of_all(branches, chunk, spend):
-                    if row not in seen:
-                        seen.add(row)
-                        hold(cells)
-                        yield row
+                for transform, pick in branches:
+                    for result in transform(chunk):
+                        row = pick(result)
+                        spent += 1
+                        if spent > BATCH:
+                            spend(spent)
+                            spent = 0
+                        if row not in seen:
+                            seen.add(row)
+                            hold(cells)
+                            yield row
             finally:  # also where nobody asks for more
                 hold(-cells * len(seen))
+            spend(spent)
 
     return run
 
 
-def _of_all(
-    branches: list[tuple[Transform, Callable[[Row], Row]]],
-    chunk: list[Row],
-    spend: Callable[[int], None],
-) -> Iterator[Row]:
-    """Yield what each branch makes of the rows."""
-    for transform, pick in branches:
-        spent = 0
-        for result in transform(chunk):
-            spent += 1
-            if spent > BATCH:
-                spend(spent)
-                spent = 0
-            yield pick(result)
-        spend(spent)
+def _inside(
+    plan: s.Plan,
+    targets: tuple[Var, ...],
+    layout: Layout,
+    runtime: Runtime,
+    compile_plan: CompilePlan,
+) -> tuple[Transform, Callable[[Row], Row]]:
+    """Compile a plan inside, and what puts its rows into the order of slots outside."""
+    inner = layout.copy()
+    transform = compile_plan(plan, inner, runtime)
+    slots = [*range(layout.width), *(inner.slots[target] for target in targets)]
+    if slots == list(range(inner.width)):
+        return transform, lambda row: row
+    return transform, picker(slots)
 
 
 def rejecting(
@@ -96,10 +100,7 @@ def attempting(
     step: s.Attempting, layout: Layout, runtime: Runtime, compile_plan: CompilePlan
 ) -> Transform:
     """Extend rows by what the inner plan finds, or by empty slots if that is nothing."""
-    width = layout.width
-    inner = layout.copy()
-    transform = compile_plan(step.body, inner, runtime)
-    pick = _picker(range(width), step.targets, inner)
+    transform, pick = _inside(step.body, step.targets, layout, runtime, compile_plan)
     for target in step.targets:
         layout.add(target)
     empty = (None,) * len(step.targets)
@@ -114,14 +115,6 @@ def attempting(
                 yield row + empty
 
     return run
-
-
-def _picker(kept: Sequence[int], targets: tuple[Var, ...], layout: Layout) -> Callable[[Row], Row]:
-    """Return a function that puts a branch's row into the order of slots outside."""
-    slots = [*kept, *(layout.slots[target] for target in targets)]
-    if slots == list(range(layout.width)):
-        return lambda row: row
-    return picker(slots)
 
 
 def picker(slots: list[int]) -> Callable[[Row], Row]:

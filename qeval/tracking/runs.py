@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import unquote, urlsplit
@@ -160,7 +161,7 @@ class Runs:
                 page_token=token,
             )
             cells += [
-                CellRun(r.info.run_id, r.info.run_name or "", r.data.tags, r.data.metrics)
+                CellRun(r.info.run_id, r.info.run_name or "", r.data.tags, _present(r.data.metrics))
                 for r in runs
             ]
             token = runs.token
@@ -174,12 +175,20 @@ class Runs:
         texts: Mapping[str, str],
         named: Mapping[str, str],
     ) -> None:
-        """Log what differs from what the run has: parameters can't be changed in MLflow."""
+        """Log what differs from what the run has.
+
+        MLflow can neither change a parameter nor delete a metric: what is measured no longer
+        becomes NaN there, for an old number would pass for today's.
+        """
         from mlflow.entities import Metric, Param, RunTag
 
         now = _now_ms()
         changed = [k for k, v in texts.items() if run.data.params.get(k, v) != v]
-        points = [Metric(k, v, now, 0) for k, v in numbers.items() if run.data.metrics.get(k) != v]
+        known = run.data.metrics
+        gone = {
+            k: nan for k in known.keys() - numbers.keys() if _is_ours(k) and not isnan(known[k])
+        }
+        points = [Metric(k, v, now, 0) for k, v in {**numbers, **gone}.items() if known.get(k) != v]
         params = [Param(k, v) for k, v in texts.items() if k not in run.data.params]
         labels = [RunTag(k, v) for k, v in named.items() if v != ""]
         if changed:
@@ -287,6 +296,19 @@ def _layers_note(cell: LoggedCell) -> list[str]:
 
 def _shared(cells: list[CellRun], choice: str) -> bool:
     return bool(cells) and len({c.tags.get(choice) for c in cells}) == 1 and choice in cells[0].tags
+
+
+def _is_ours(metric: str) -> bool:
+    """Whether a run's metric is of those that qeval logs, not somebody's own."""
+    parts = ("verdict/", "layer/", "judge/", "judge_card/", "tag/", "before_repair/", "tokens/",
+             "latency/")  # fmt: skip
+    single = ("cost_usd", "best_execution_accuracy")
+    return metric.startswith(parts) or metric in single or meaning(metric.partition(".")[0]) != ""
+
+
+def _present(metrics: Mapping[str, float]) -> dict[str, float]:
+    """The metrics that are still measured."""
+    return {name: value for name, value in metrics.items() if not isnan(value)}
 
 
 def _table_tag(path: str) -> str:

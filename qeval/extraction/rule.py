@@ -14,7 +14,7 @@ from qeval.extraction.bare import (
 from qeval.extraction.fences import Block, find_blocks, is_closing_stray
 from qeval.languages.base import Language
 
-TRUNCATED = frozenset({"length", "max_tokens", "content_filter"})
+_TRUNCATED = frozenset({"length", "max_tokens"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +92,15 @@ def extract(text: str, language: Language, finish_reason: str = "stop") -> Extra
     one.
     """
     filtered = finish_reason.lower() == "content_filter"
-    truncated = filtered or finish_reason.lower() in TRUNCATED
+    truncated = filtered or finish_reason.lower() in _TRUNCATED
     answer, thinking = _after_reasoning(text)
-    if not answer.strip():
-        return _nothing(text, finish_reason, truncated=truncated, thinking=thinking)
-    for rule in (_from_json, _from_tags, _from_fences, _from_bare, _from_inline):
-        found = rule(_Answer(answer, language, truncated))
-        if found is not None:
-            return found if found.query or not filtered else _FILTERED
-    return _nothing(answer, finish_reason, truncated=truncated, thinking=False)
+    given = _Answer(answer, language, truncated)
+    rules = (_from_json, _from_tags, _from_fences, _from_bare, _from_inline)
+    found = next(filter(None, (rule(given) for rule in rules if answer.strip())), None)
+    if found is None:
+        said = answer if answer.strip() else text
+        found = _nothing(said, truncated=truncated, thinking=thinking)
+    return _FILTERED if filtered and found.query is None else found
 
 
 _FILTERED = Extraction(None, "filtered", "the provider's content filter stopped the answer")
@@ -117,9 +117,7 @@ def _after_reasoning(text: str) -> tuple[str, bool]:
     return text, False
 
 
-def _nothing(text: str, finish_reason: str, *, truncated: bool, thinking: bool) -> Extraction:
-    if finish_reason.lower() == "content_filter":
-        return _FILTERED
+def _nothing(text: str, *, truncated: bool, thinking: bool) -> Extraction:
     if truncated:
         part = "reasoning" if thinking else "answer"
         return Extraction(None, "truncated", f"the token limit cut the {part} off")
@@ -188,45 +186,45 @@ def _from_fences(given: _Answer) -> Extraction | None:
     blocks = find_blocks(given.text)
     if not blocks or is_closing_stray(given.text, blocks, given.language):
         return None
-    chosen, rank = _best(blocks, given.language)
+    kind, chosen = _best(blocks, given.language)
     if not chosen:
         return None
-    final, aside = _final(given.text, chosen)
+    final, number = _final(given.text, chosen)
     if given.truncated and not final.closed:
         return Extraction(None, "truncated", "the token limit cut the code block off")
-    rule = ("fenced", "fenced", "fenced_untagged", "fenced_other", "fenced_untagged")[rank]
-    if rank == 4 and find_bare(_outside(given.text, given.language), given.language) is not None:  # noqa: PLR2004
+    if kind == ("", False) and find_bare(_outside(given.text, given.language), given.language):
         return None  # the block is output or an aside; the query stands outside
-    reason = f"block {aside} of {len(chosen)}" if len(chosen) > 1 else ""
+    reason = f"block {number} of {len(chosen)}" if len(chosen) > 1 else ""
     text = final.text
     if not final.closed and starts_like_query(text, given.language):
         text = text[: query_end(text, len(text) - len(text.lstrip()), given.language)]
-    return _cut(text, rule, reason)
+    return _cut(text, _RULES[kind], reason)
 
 
-def _best(blocks: list[Block], language: Language) -> tuple[list[Block], int]:
-    """The blocks of the best kind that occurs, and that kind's rank (0 is best).
+_Kind = tuple[str, bool]
+"""Of a code block: tagged `ours` (with the language asked for), `other` or "" (not at all), and
+whether it starts like a query."""
 
-    0: tagged with the language and starting like a query; 1: tagged with it; 2: untagged, starting
-    like a query; 3: tagged otherwise, starting like one; 4: untagged.
-    """
+_RULES: dict[_Kind, str] = {
+    ("ours", True): "fenced",
+    ("ours", False): "fenced",
+    ("", True): "fenced_untagged",
+    ("other", True): "fenced_other",
+    ("", False): "fenced_untagged",
+}
+"""The kinds of blocks that may hold the query, the best first, and the rule that each goes by."""
+
+
+def _best(blocks: list[Block], language: Language) -> tuple[_Kind, list[Block]]:
+    """The best kind of blocks that occurs, and the blocks of it; none of them is empty."""
     ours = {fence.lower() for fence in language.fences} | {language.name}
-    kinds: list[list[Block]] = [[], [], [], [], []]
+    kinds: dict[_Kind, list[Block]] = {kind: [] for kind in _RULES}
     for block in blocks:
-        if not block.text.strip():
-            continue
-        like = starts_like_query(block.text, language)
-        if block.tag in ours:
-            kinds[0 if like else 1].append(block)
-        elif block.tag:
-            if like:
-                kinds[3].append(block)
-        else:
-            kinds[2 if like else 4].append(block)
-    for rank, found in enumerate(kinds):
-        if found:
-            return found, rank
-    return [], len(kinds)
+        tagged = "ours" if block.tag in ours else "other" if block.tag else ""
+        kind = (tagged, starts_like_query(block.text, language))
+        if block.text.strip() and kind in kinds:
+            kinds[kind].append(block)
+    return next((item for item in kinds.items() if item[1]), (("", False), []))
 
 
 def _final(answer: str, blocks: list[Block]) -> tuple[Block, int]:

@@ -187,7 +187,8 @@ background:#c6282826;border:1px solid #c6282880}
 .verdict.infra_error,.verdict.gold_error{background:#8883;border-color:#8886}
 small{font-weight:400;opacity:.7}
 table{border-collapse:collapse;width:100%}
-th,td{padding:.35rem .6rem;border-bottom:1px solid #8884;text-align:left;vertical-align:top}
-td.number,th.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+th,td{padding:.35rem .6rem;border-bottom:1px solid #8884;text-align:left;vertical-align:top;
+white-space:nowrap}
+td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}
 .scroll{overflow-x:auto}
 """

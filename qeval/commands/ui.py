@@ -1,6 +1,7 @@
 """`qeval ui`: the MLflow UI on the store that the configuration logs to."""
 
 import argparse
+import json
 import os
 import signal
 import socket
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Sequence
 
@@ -40,20 +42,20 @@ def main(argv: Sequence[str]) -> int:
         raise InputError("tracking=none has no store to show; use tracking=mlflow")
     location = locate(settings["uri"], settings["directory"])
     if location.uri.startswith(("http://", "https://")):
-        print(f"the tracking server has its own UI: {without_password(location.uri)}")  # noqa: T201
+        print(f"the tracking server has its own UI: {without_password(location.uri)}")
         return ExitCode.DONE
     if location.database is not None and not location.database.is_file():
         raise InputError(
             f"there is no store at {location.database} yet. Run an evaluation in this folder, or "
             "`qeval track`, or name the store: qeval ui tracking.directory=…"
         )
-    return _serve(location.uri, options.port, browse=options.open)
+    return _serve(location.uri, settings["experiment"], options.port, browse=options.open)
 
 
-def _serve(uri: str, port: int, *, browse: bool) -> int:
+def _serve(uri: str, experiment: str, port: int, *, browse: bool) -> int:
     port = _free_port(port)
     # It takes seconds, on a busy machine many: silence would look like a hang.
-    print("starting the MLflow UI …", file=sys.stderr, flush=True)  # noqa: T201
+    print("starting the MLflow UI …", file=sys.stderr, flush=True)
     command = [sys.executable, "-m", "mlflow", "server"]
     command += ["--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
     signal.signal(signal.SIGTERM, _interrupt)
@@ -68,11 +70,12 @@ def _serve(uri: str, port: int, *, browse: bool) -> int:
     address = f"http://127.0.0.1:{port}"
     try:
         _wait_until_up(server, address)
-        print(f"MLflow UI: {address}  (Ctrl-C stops it)", flush=True)  # noqa: T201
+        page = _page(address, experiment)
+        print(f"MLflow UI: {page}  (Ctrl-C stops it)", flush=True)
         if browse:
             import webbrowser
 
-            webbrowser.open(address)
+            webbrowser.open(page)
         server.wait()
         raise QevalError(f"the MLflow server ended by itself (status {server.returncode})")
     except KeyboardInterrupt:
@@ -120,6 +123,19 @@ def _wait_until_up(server: "subprocess.Popen[bytes]", address: str) -> None:
         except (urllib.error.URLError, OSError):
             time.sleep(0.1)
     raise QevalError(f"the MLflow server did not answer within {START_S:g} s")
+
+
+def _page(address: str, experiment: str) -> str:
+    """The page with the experiment's runs; the first page where there is no such experiment."""
+    from qeval.tracking.view import page_of
+
+    name = urllib.parse.quote(experiment)
+    asked = f"{address}/api/2.0/mlflow/experiments/get-by-name?experiment_name={name}"
+    try:
+        with urllib.request.urlopen(asked, timeout=START_S) as reply:  # noqa: S310
+            return page_of(address, json.load(reply)["experiment"])
+    except urllib.error.HTTPError:
+        return address
 
 
 def _stop(server: "subprocess.Popen[bytes]") -> None:

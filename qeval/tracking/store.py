@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from qeval.errors import InputError
 from qeval.paths import cache_dir
+from qeval.tracking.view import VIEW_TAG, saved_view
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -124,6 +125,7 @@ def experiment_id(client: "MlflowClient", location: Location, name: str) -> str:
                 "mlflow.note.content": _DESCRIPTION,
                 # Spares people the question whether this is about agents or models.
                 "mlflow.experimentKind": "custom_model_development",
+                VIEW_TAG: saved_view(),
             }
             try:
                 return str(client.create_experiment(name, artifact_location=folder, tags=tags))
@@ -137,6 +139,8 @@ def experiment_id(client: "MlflowClient", location: Location, name: str) -> str:
             f"(mlflow experiments restore -x {found.experiment_id}) or choose another with "
             "tracking.experiment=…"
         )
+    if VIEW_TAG not in found.tags:
+        client.set_experiment_tag(found.experiment_id, VIEW_TAG, saved_view())
     return str(found.experiment_id)
 
 

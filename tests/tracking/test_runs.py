@@ -1,8 +1,12 @@
 """What MLflow holds after a sweep, and that telling it twice changes nothing."""
 
 import json
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
+from dataclasses import replace
+from math import isnan
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,6 +15,7 @@ import pytest
 
 from qeval.record import Record
 from qeval.tracking import MlflowTracker, TrackingResult
+from qeval.tracking.view import VIEW_TAG, page_of, saved_view
 
 
 def log(directory: Path, folders: list[Path], sweep: str = "s1", **options: Any) -> TrackingResult:
@@ -112,6 +117,28 @@ def _failed_queries_can_be_read(artifacts: Path, folder: Path) -> None:
     assert (artifacts / "records.jsonl").read_bytes() == (folder / "journal.jsonl").read_bytes()
 
 
+def experiment_tags(store: Path, *, forget: str = "") -> dict[str, str]:
+    """The experiments' tags, of which one is deleted afterwards."""
+    with closing(sqlite3.connect(store / "mlflow.db")) as database, database:
+        found = dict(database.execute("SELECT key, value FROM experiment_tags"))
+        database.execute("DELETE FROM experiment_tags WHERE key = ?", [forget])
+    return found
+
+
+def test_the_ui_has_a_view_of_the_cells_with_their_metrics() -> None:
+    view = json.loads(saved_view())
+    assert (view["name"], view["createdAt"]) == ("Cells by accuracy", 0)
+    state = json.loads(view["state"])
+    assert state["searchFilter"] == "tags.`qeval.kind` = 'cell'"
+    assert state["selectedColumns"][0] == state["orderByKey"] == "metrics.`execution_accuracy`"
+    assert "tags.`prompt_strategy`" in state["selectedColumns"]
+    assert set(state["columnWidths"]) == set(state["selectedColumns"])
+    told = {"experiment_id": "7", "tags": [{"key": VIEW_TAG, "value": saved_view()}]}
+    page = "http://here/#/experiments/7/runs"
+    assert page_of("http://here", told) == f"{page}?viewStateShareKey=qeval"
+    assert page_of("http://here", {"experiment_id": "7"}) == page
+
+
 def test_the_same_cells_again_change_nothing_and_changed_ones_are_brought_up_to_date(
     tmp_path: Path, make_cell: Any, search: Any, all_right: list[Record]
 ) -> None:
@@ -120,18 +147,23 @@ def test_the_same_cells_again_change_nothing_and_changed_ones_are_brought_up_to_
     other = make_cell("b", key="bbbb")
     log(store, [folder, other])
     before = search(uri(store))
+    view = experiment_tags(store, forget=VIEW_TAG)[VIEW_TAG]
 
     again = log(store, [folder, other])
     assert (again.logged, again.unchanged, again.warning) == (0, 2, "")
+    assert experiment_tags(store)[VIEW_TAG] == view  # an older version's experiment gets it too
     assert sorted(run["id"] for run in search(uri(store))) == sorted(run["id"] for run in before)
 
-    make_cell("a", key="aaaa", records=all_right, config={"note": "second"})
+    # Another run of the cell may not know all tokens.
+    unknown = [replace(record, prompt_tokens=None) for record in all_right]
+    make_cell("a", key="aaaa", records=unknown, config={"note": "second"})
     changed = log(store, [folder, other])
     assert (changed.logged, changed.unchanged, changed.warning) == (1, 1, "")
     after = search(uri(store))
     assert len(after) == len(before)
     cell = next(run for run in after if run["tags"].get("qeval.cell_key") == "aaaa")
     assert cell["metrics"]["execution_accuracy"] == 1.0
+    assert isnan(cell["metrics"]["tokens/total"])  # an old number would pass for today's
     assert cell["params"]["note"] == "first"  # MLflow never changes a parameter
     assert cell["tags"]["params_changed_since"] == "note"
 

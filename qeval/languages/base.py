@@ -1,6 +1,9 @@
 """What qeval must know of a query language apart from any engine."""
 
+from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
+
+from qeval.engines.base import QueryError
 
 
 @runtime_checkable
@@ -24,3 +27,31 @@ class Language(Protocol):
         `QueryError("syntax_error", …)` where the language's parser refuses the text.
         """
         ...
+
+
+class Described:
+    """A language as its YAML describes it: what qeval's own ones begin with."""
+
+    def __init__(
+        self, *, name: str, title: str, fences: Sequence[str], keywords: Sequence[str]
+    ) -> None:
+        self.name = name
+        self.title = title
+        self.fences = tuple(fences)
+        self.keywords = tuple(keywords)
+
+
+def syntax_error(query: str, message: str, index: int, code: str = "") -> QueryError:
+    """A syntax error at an offset of the query, told by line and column (both from 1)."""
+    before = query[:index]
+    line, column = before.count("\n") + 1, index - before.rfind("\n")
+    return QueryError("syntax_error", message, code=code, line=line, column=column)
+
+
+def check_text(query: str, code: str = "") -> None:
+    """Raise a syntax error for a query that can't be sent to a server: one with half characters."""
+    try:
+        query.encode()
+    except UnicodeEncodeError as error:
+        message = "the query holds a lone surrogate: no valid text"
+        raise syntax_error(query, message, error.start, code) from None

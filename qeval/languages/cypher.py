@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from qeval.engines.base import QueryError
+from qeval.languages.base import Described, check_text
 
 _TOKEN = re.compile(
     r"""
@@ -107,7 +108,7 @@ class Token:
         return self.text.upper() if self.kind == "word" else ""
 
 
-class Cypher:
+class Cypher(Described):
     """Neo4j's Cypher 5. Built from `conf/language/cypher.yaml`."""
 
     comments = ("//",)
@@ -119,21 +120,15 @@ class Cypher:
         re.IGNORECASE,
     )
 
-    def __init__(
-        self, *, name: str, title: str, fences: Sequence[str], keywords: Sequence[str]
-    ) -> None:
-        self.name = name
-        self.title = title
-        self.fences = tuple(fences)
-        self.keywords = tuple(keywords)
-
     def check_safety(self, query: str) -> None:
         """Accept one query that only reads.
 
         Raises `QueryError`: `unsafe` for writes, administration, files and network, procedures
         beyond the built-in reading ones, EXPLAIN and PROFILE, and several statements;
-        `syntax_error` where a string, name or comment does not end, and for an empty query.
+        `syntax_error` where a string, name or comment does not end, for half characters and for an
+        empty query.
         """
+        check_text(query)
         tokens = list(tokenize(query))
         while tokens and tokens[-1].text == ";":
             tokens.pop()

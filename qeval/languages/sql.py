@@ -5,16 +5,18 @@ The first of two walls: the server's privileges, read-only transaction and limit
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from qeval.engines.base import QueryError
+from qeval.languages.base import Described, check_text, syntax_error
 from qeval.languages.sql_functions import REFUSED_FUNCTIONS
 
-_TOO_COMPLEX = "54001"  # PostgreSQL's statement_too_complex
+_SYNTAX_ERROR = "42601"  # PostgreSQL's codes
+_TOO_COMPLEX = "54001"
 
 
-class Sql:
+class Sql(Described):
     """PostgreSQL's dialect. Built from `conf/language/sql.yaml`."""
 
     comments = ("--",)
@@ -26,14 +28,6 @@ class Sql:
         re.IGNORECASE,
     )
 
-    def __init__(
-        self, *, name: str, title: str, fences: Sequence[str], keywords: Sequence[str]
-    ) -> None:
-        self.name = name
-        self.title = title
-        self.fences = tuple(fences)
-        self.keywords = tuple(keywords)
-
     def check_safety(self, query: str) -> None:
         """Accept exactly one SELECT, VALUES, TABLE or WITH … SELECT that only reads.
 
@@ -43,7 +37,7 @@ class Sql:
         """
         statements = _parse(query)
         if not statements:
-            raise QueryError("syntax_error", "the query holds no statement", code="42601")
+            raise QueryError("syntax_error", "the query holds no statement", code=_SYNTAX_ERROR)
         if len(statements) > 1:
             _refuse(f"{len(statements)} statements; only one is allowed")
         (kind, body), *_ = statements[0]["stmt"].items()
@@ -72,11 +66,8 @@ def _parse(query: str) -> list[dict[str, Any]]:
     from pglast.parser import ParseError, parse_sql_json
 
     if (place := query.find("\0")) >= 0:
-        _syntax_error(query, "the query holds a NUL character", place)
-    try:
-        query.encode()
-    except UnicodeEncodeError as error:
-        _syntax_error(query, "the query holds a lone surrogate: no valid text", error.start)
+        raise syntax_error(query, "the query holds a NUL character", place, _SYNTAX_ERROR)
+    check_text(query, _SYNTAX_ERROR)
     try:
         # The JSON tree, not pglast's Python tree: building that recurses in C without a bound, and
         # a hostile query would crash the process.
@@ -90,7 +81,8 @@ def _parse(query: str) -> list[dict[str, Any]]:
                 "runtime_error", "the query nests too deeply", code=_TOO_COMPLEX
             ) from None
         index = error.args[1] if len(error.args) > 1 else None
-        _syntax_error(query, message, len(query) if index is None else index)
+        place = len(query) if index is None else index
+        raise syntax_error(query, message, place, _SYNTAX_ERROR) from None
     statements: list[dict[str, Any]] = parsed.get("stmts", [])
     return statements
 
@@ -109,8 +101,6 @@ def _nodes(tree: Any) -> Iterator[tuple[str, Any]]:
 
 def _spoken(kind: str) -> str:
     """`InsertStmt` as `INSERT`, `CreateTableAsStmt` as `CREATE TABLE AS`."""
-    import re
-
     special = {"VariableShowStmt": "SHOW", "VariableSetStmt": "SET", "CreateStmt": "CREATE TABLE"}
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind.removesuffix("Stmt")).upper()
     return special.get(kind, words)
@@ -118,11 +108,3 @@ def _spoken(kind: str) -> str:
 
 def _refuse(reason: str) -> NoReturn:
     raise QueryError("unsafe", reason)
-
-
-def _syntax_error(query: str, message: str, index: int | None) -> NoReturn:
-    line = column = None
-    if index is not None:
-        before = query[:index]
-        line, column = before.count("\n") + 1, index - (before.rfind("\n") + 1) + 1
-    raise QueryError("syntax_error", message, code="42601", line=line, column=column)

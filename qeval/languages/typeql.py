@@ -4,29 +4,24 @@ The first of two walls: the second is a read transaction, or an engine that can'
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from qeval.engines.base import QueryError
+from qeval.languages.base import Described, check_text
 
 if TYPE_CHECKING:
     from qeval.typeql.syntax import ast
 
+_SYNTAX_ERROR = "TQL03"  # TypeDB's code
 
-class Typeql:
+
+class Typeql(Described):
     """TypeQL 3 of TypeDB 3.12. Built from `conf/language/typeql.yaml`."""
 
     comments = ("#",)
     # TypeQL has neither clock nor chance; internal ids come with the loading.
     volatile = re.compile(r"\biid\b")
-
-    def __init__(
-        self, *, name: str, title: str, fences: Sequence[str], keywords: Sequence[str]
-    ) -> None:
-        self.name = name
-        self.title = title
-        self.fences = tuple(fences)
-        self.keywords = tuple(keywords)
 
     def check_safety(self, query: str) -> None:
         """Accept exactly one pipeline of reading stages, with functions of its own or without.
@@ -38,7 +33,7 @@ class Typeql:
         from qeval.typeql import TypeQLError
         from qeval.typeql.syntax import parse_queries
 
-        _check_characters(query)
+        check_text(query, _SYNTAX_ERROR)
         try:
             queries = parse_queries(query)
         except TypeQLError as error:
@@ -50,7 +45,7 @@ class Typeql:
                 column=error.column,
             ) from None
         if not queries:
-            raise QueryError("syntax_error", "the text holds no query", code="TQL03")
+            raise QueryError("syntax_error", "the text holds no query", code=_SYNTAX_ERROR)
         for parsed in queries:
             _check(parsed)
         if len(queries) > 1:
@@ -78,21 +73,6 @@ def _nodes(tree: Any) -> Iterator[Any]:
         elif names := getattr(node, "__dataclass_fields__", None):
             yield node
             pending.extend(getattr(node, name) for name in names)
-
-
-def _check_characters(query: str) -> None:
-    """Refuse what can't be sent to a server: lone surrogates."""
-    try:
-        query.encode()
-    except UnicodeEncodeError as error:
-        before = query[: error.start]
-        raise QueryError(
-            "syntax_error",
-            "the query holds a lone surrogate: no valid text",
-            code="TQL03",
-            line=before.count("\n") + 1,
-            column=error.start - (before.rfind("\n") + 1) + 1,
-        ) from None
 
 
 def _refuse(reason: str) -> NoReturn:

@@ -153,6 +153,7 @@ def test_harmless_queries_pass(cypher: Cypher, query: str) -> None:
 @pytest.mark.parametrize(
     ("query", "line", "column"),
     [
+        ("MATCH (u)\nRETURN '\ud800'", 2, 9),
         ("", None, None),
         (" // nothing", None, None),
         (";;", None, None),
@@ -161,7 +162,7 @@ def test_harmless_queries_pass(cypher: Cypher, query: str) -> None:
         ("RETURN 1 /* open", 1, 10),
     ],
 )
-def test_what_does_not_end_is_a_syntax_error(
+def test_what_does_not_end_and_half_characters_are_syntax_errors(
     cypher: Cypher, query: str, line: int | None, column: int | None
 ) -> None:
     with pytest.raises(QueryError) as caught:

@@ -26,12 +26,12 @@ def explain(error: BaseException) -> int:
 
     Raises the error again when it is not one a user can cause.
     """
-    from qeval.errors import EngineUnavailableError, IncompleteError, InputError, QevalError
+    from qeval.errors import EngineUnavailableError, InputError, QevalError
 
     if isinstance(error, KeyboardInterrupt):
         return finish(ExitCode.INTERRUPTED, "interrupted")
     if isinstance(error, InputError | EngineUnavailableError):
         return finish(ExitCode.BAD_INPUT, f"qeval: {error}")
-    if isinstance(error, IncompleteError | QevalError):
+    if isinstance(error, QevalError):
         return finish(ExitCode.INCOMPLETE, f"qeval: {error}")
     raise error

@@ -16,8 +16,7 @@ from qeval.judge.cards import Trust, trust_of
 from qeval.record import Record
 from qeval.review.decisions import read, standing
 from qeval.review.standing import read_reviewed, reviewed
-from qeval.scoring.metrics import UNCALIBRATED, CellMetrics, cell_metrics
-from qeval.scoring.verdict import Verdict
+from qeval.scoring.metrics import HEADLINE, UNCALIBRATED, CellMetrics, cell_metrics
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +56,7 @@ class CellResult:
     @property
     def headline(self) -> float | None:
         """Execution accuracy in 0..1, or None where no case was counted."""
-        metric = self.metrics.overall.get("execution_accuracy")
+        metric = self.metrics.overall.get(HEADLINE)
         return None if metric is None else metric.value
 
     @cached_property
@@ -194,6 +193,3 @@ def _yaml(config: Mapping[str, Any]) -> str:
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     text: str = yaml.dump(dict(config), Dumper=dumper, allow_unicode=True, sort_keys=False)
     return text
-
-
-__all__ = ["CellResult", "SweepResult", "Verdict", "close_cell"]

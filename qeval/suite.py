@@ -115,6 +115,6 @@ class Suite:
     schema_text: Mapping[str, str]  # by language, as shown in prompts
     instances: tuple[str, ...] = ("base",)  # names that `instance` knows
     question_languages: tuple[str, ...] = ("en",)  # in which every case is asked
-    # By question language: what the schema's identifiers are called in it, for schema linking.
     check_difficulty: bool = False  # whether labels must be what the golds say
+    # By question language: what the schema's identifiers are called in it, for schema linking.
     glossary: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)

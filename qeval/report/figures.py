@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from qeval.scoring.metrics import HEADLINE
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as Grid
@@ -9,7 +11,6 @@ if TYPE_CHECKING:
     from qeval.results import CellResult
     from qeval.scoring.metrics import Metrics
 
-HEADLINE = "execution_accuracy"
 MEASURES = {
     HEADLINE: "accuracy",
     "execution_accuracy_relaxed": "relaxed",

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from qeval.choices import GROUPS, labelled
 from qeval.report.figures import (
-    HEADLINE,
     LEVELS,
     MEASURES,
     cost,
@@ -18,6 +17,7 @@ from qeval.report.figures import (
     tokens,
 )
 from qeval.report.reference import account, figure
+from qeval.scoring.metrics import HEADLINE
 
 if TYPE_CHECKING:
     from rich.console import Console

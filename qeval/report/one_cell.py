@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from qeval.choices import NAMING, labelled
 from qeval.report.figures import (
-    HEADLINE,
     LEVELS,
     MEASURES,
     cost,
@@ -16,6 +15,7 @@ from qeval.report.figures import (
     share,
     unicode,
 )
+from qeval.scoring.metrics import HEADLINE
 
 if TYPE_CHECKING:
     from rich.console import Console

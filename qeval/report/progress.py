@@ -18,7 +18,6 @@ CellPlan = tuple[str, str, int, int]
 
 LINE_EVERY_S = 15.0
 MOST_BARS = 10  # more cells than this, and only those at work are shown
-RIGHT = (Verdict.CORRECT, Verdict.EQUIVALENT)
 
 
 class Progress(Protocol):
@@ -199,7 +198,7 @@ class BarProgress:
         assert self._notes is not None
         self._tally.add(verdict)
         counts = self._counts[cell]
-        counts[verdict in RIGHT] += 1
+        counts[verdict.right] += 1
         if len(self._cells) > 1:
             started = counts.total() == 1 and self._busy() < MOST_BARS
             note = f"{counts[True]} right, {counts[False]} not"

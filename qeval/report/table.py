@@ -57,8 +57,7 @@ def _print_failures(console: "Console", cells: Sequence["CellResult"]) -> None:
     for cell in cells:
         verdicts.update(cell.metrics.verdicts)
         kinds.update(cell.metrics.kinds)
-    fine = (Verdict.CORRECT, Verdict.EQUIVALENT)
-    failed = [(v, n) for v, n in verdicts.most_common() if n and v not in fine]
+    failed = [(v, n) for v, n in verdicts.most_common() if n and not Verdict(v).right]
     if not failed:
         return
     names = {str(verdict) for verdict in Verdict}

@@ -18,6 +18,7 @@ from qeval.scoring.verdict import Verdict
 _EXECUTED = (Verdict.CORRECT, Verdict.EQUIVALENT, Verdict.REFUTED, Verdict.WRONG_RESULT)
 _UNPARSED = (Verdict.SYNTAX_ERROR, Verdict.NO_QUERY)
 
+HEADLINE = "execution_accuracy"
 COMPOSITE = "composite"
 UNCALIBRATED = "_uncalibrated"
 """Ends the names of scores that depend on a judge whose word may not make headlines."""
@@ -169,13 +170,13 @@ def is_refuted(record: Record) -> bool:
 
 def is_equivalent(record: Record) -> bool:
     """Robust, or judged or reviewed as another right reading of the question."""
-    return record.verdict in (Verdict.CORRECT, Verdict.EQUIVALENT)
+    return record.verdict.right
 
 
 _MEASURES: dict[str, Callable[[Record], bool]] = {
     "syntax_pass": is_syntax_pass,
     "valid": is_valid,
-    "execution_accuracy": is_right,
+    HEADLINE: is_right,
     "execution_accuracy_relaxed": is_right_relaxed,
     "robust_accuracy": is_robust,
     "semantic_equivalence": is_equivalent,

@@ -20,6 +20,11 @@ class Verdict(StrEnum):
     GOLD_ERROR = "gold_error"
 
     @property
+    def right(self) -> bool:
+        """Whether the prediction stands: right on all data, or another right answer."""
+        return self in (Verdict.CORRECT, Verdict.EQUIVALENT)
+
+    @property
     def counted(self) -> bool:
         """Whether the case is in the denominator of every metric."""
         return self not in (Verdict.INFRA_ERROR, Verdict.GOLD_ERROR)

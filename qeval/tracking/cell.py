@@ -16,13 +16,12 @@ from qeval.errors import InputError
 from qeval.journal import JOURNAL, asked_for
 from qeval.record import Record
 from qeval.review.standing import read_reviewed
-from qeval.scoring.verdict import Verdict
+from qeval.scoring.metrics import HEADLINE
 
 FORMAT = "1"
 """Part of the digest: raise it when runs of older releases should be logged anew."""
 
 PARAM_LIMIT = 6000  # MLflow's: longer values are cut there without a word
-HEADLINE = "execution_accuracy"
 UNLOGGED = ("hydra", "tracking", "runs_dir", "workers", "backend", "share_runs", "review")
 """Where and how fast it ran: they differ between resumes, and are in config.yaml anyway."""
 
@@ -61,7 +60,7 @@ class LoggedCell:
     @property
     def failed(self) -> list[Record]:
         """Records a person may want to look at, errors of our own machinery last."""
-        bad = [r for r in self.records if r.verdict not in (Verdict.CORRECT, Verdict.EQUIVALENT)]
+        bad = [r for r in self.records if not r.verdict.right]
         return sorted(bad, key=lambda record: not record.verdict.counted)
 
     @property

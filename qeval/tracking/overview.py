@@ -6,10 +6,11 @@ from html import escape
 from typing import Any
 
 from qeval.choices import GROUPS
+from qeval.scoring.metrics import HEADLINE
 from qeval.tracking.failures import document
 
 MEASURES = (
-    ("execution_accuracy", "execution accuracy"),
+    (HEADLINE, "execution accuracy"),
     ("execution_accuracy.easy", "easy"),
     ("execution_accuracy.medium", "medium"),
     ("execution_accuracy.hard", "hard"),
@@ -37,7 +38,7 @@ class CellRun:
 
 def ranked(cells: Sequence[CellRun]) -> list[CellRun]:
     """Best execution accuracy first; cells without one last."""
-    return sorted(cells, key=lambda c: (-c.metrics.get("execution_accuracy", -1.0), c.name))
+    return sorted(cells, key=lambda c: (-c.metrics.get(HEADLINE, -1.0), c.name))
 
 
 def varying(cells: Sequence[CellRun]) -> list[str]:
@@ -164,7 +165,7 @@ def shown(metrics: Mapping[str, float], key: str) -> str:
 def _with_interval(cell: CellRun, key: str) -> str:
     text = shown(cell.metrics, key)
     low, high = cell.metrics.get(f"{key}.low"), cell.metrics.get(f"{key}.high")
-    if key != "execution_accuracy" or low is None or high is None:
+    if key != HEADLINE or low is None or high is None:
         return text
     return f"<b>{text}</b> <small>{low:.2f}–{high:.2f}</small>"
 

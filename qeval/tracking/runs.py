@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 from qeval.choices import GROUPS
 from qeval.equivalence.counterexample import COUNTEREXAMPLES, read_counterexamples
 from qeval.report.glossary import meaning
+from qeval.scoring.metrics import HEADLINE
 from qeval.tracking import failures, overview
 from qeval.tracking.cell import LoggedCell, metrics, parameters, read_cell, tags
 from qeval.tracking.overview import CellRun
@@ -110,8 +111,8 @@ class Runs:
             "cells_incomplete": sum(cell.tags.get("complete") != "yes" for cell in cells),
             "cases": sum(cell.metrics.get("cases", 0.0) for cell in cells),
         }
-        if best and "execution_accuracy" in best[0].metrics:
-            numbers["best_execution_accuracy"] = best[0].metrics["execution_accuracy"]
+        if best and HEADLINE in best[0].metrics:
+            numbers["best_execution_accuracy"] = best[0].metrics[HEADLINE]
         files = {
             "overview.html": overview.page(title, cells),
             "overview.json": json.dumps(overview.table(cells), ensure_ascii=False),
@@ -255,7 +256,7 @@ def _write(folder: Path, files: Mapping[str, "str | Path"]) -> None:
 
 def _note(cell: LoggedCell) -> str:
     overall: Mapping[str, Any] = cell.summary.get("metrics", {}).get("overall", {})
-    accuracy = overall.get("execution_accuracy") or {}
+    accuracy = overall.get(HEADLINE) or {}
     lines = []
     if accuracy.get("value") is not None:
         lines.append(

@@ -23,8 +23,8 @@ class Limits:
 
     ``timeout_s`` is time in seconds, wall-clock time if no other clock is given; ``max_steps``
     counts things looked at; ``max_rows`` the rows of the answer; ``max_cells`` the values held in
-    memory at once by ``distinct``, sorting, grouping and the tables of functions (some 60 bytes
-    each). Texts that ``+`` makes count by their length, also when they are held no longer.
+    memory at once by the answer, ``distinct``, sorting, grouping and the tables of functions (some
+    60 bytes each). Texts that ``+`` makes count by their length, also when they are held no longer.
     """
 
     timeout_s: float = 10.0

@@ -119,6 +119,24 @@ def test_texts_that_are_made_count_by_their_length(shop: Database) -> None:
     assert caught.value.code == "LIM4"
 
 
+@pytest.mark.parametrize(
+    "fetched",
+    [
+        ", ".join(f"'k{i}': $q" for i in range(100)),
+        ", ".join(f"'k{i}': {{ $o.* }}" for i in range(40)),
+        ", ".join(f"'k{i}': [ $o.quantity ]" for i in range(70)),
+        "'all': [ match $p isa order-line, has quantity $r; limit 60; fetch { 'r': $r }; ]",
+    ],
+)
+def test_documents_count_by_what_is_in_them(shop: Database, fetched: str) -> None:
+    query = f"""match $o isa order-line, has quantity $q; $_ isa user; $u isa user;
+    limit {{}}; fetch {{{{ {fetched.replace("{", "{{").replace("}", "}}")} }}}};"""
+    assert len(shop.query(query.format(100), max_cells=20_000).documents) == 100
+    with pytest.raises(TypeQLError) as caught:
+        shop.query(query.format(250), max_cells=20_000)
+    assert caught.value.code == "LIM4"
+
+
 def test_what_a_scan_passes_over_counts() -> None:
     database = Database()
     database.define("define attribute n, value integer; entity node, owns n @key;")

@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from qeval.typeql.ir.variables import Var
 
 Document: TypeAlias = Any
-_DOCUMENT_CELLS = 6  # what a small document takes in memory, in cells of the budget
 Build: TypeAlias = "Callable[[Row], Document]"
 
 
 class FetchCompiler:
-    """Compiles what is fetched to functions from rows to documents."""
+    """Compiles what is fetched to functions from rows to documents.
+
+    Documents are kept until the end, so every value in them counts as held.
+    """
 
     def __init__(self, columns: tuple[Var, ...], known: Known, tables: FunctionTables) -> None:
         self._columns = columns
@@ -33,6 +35,7 @@ class FetchCompiler:
         self._known = known
         self._tables = tables
         self._runtime = tables.runtime
+        self._hold = tables.runtime.budget.hold
 
     def compile(self, fetch: g.FetchObject) -> Build:
         """Return the function for a whole ``fetch``."""
@@ -43,8 +46,7 @@ class FetchCompiler:
             case g.FetchEntries():
                 return self._entries(value)
             case g.FetchAll():
-                slot, schema = self._slots[value.variable], self._runtime.schema
-                return lambda row: _all_attributes(row[slot], schema.bounded_to_one)
+                return self._all(value)
             case g.FetchVariable():
                 slot = self._slots[value.variable]
                 return lambda row: document_of(row[slot])
@@ -60,27 +62,48 @@ class FetchCompiler:
 
     def _entries(self, value: g.FetchEntries) -> Build:
         builders = [(key, self._value(inner)) for key, inner, _ in value.entries]
-        return lambda row: {key: build(row) for key, build in builders}
+        hold, cells = self._hold, len(builders) + 1
+
+        def document(row: Row) -> Document:
+            hold(cells)
+            return {key: build(row) for key, build in builders}
+
+        return document
+
+    def _all(self, value: g.FetchAll) -> Build:
+        slot, schema, hold = self._slots[value.variable], self._runtime.schema, self._hold
+
+        def document(row: Row) -> Document:
+            if row[slot] is None:
+                return None
+            owner = _owner(row[slot])
+            hold(sum(map(len, owner.has.values())) + 1)
+            return _all_attributes(owner, schema.bounded_to_one)
+
+        return document
 
     def _attribute(self, value: g.FetchAttribute) -> Build:
-        slot, schema = self._slots[value.variable], self._runtime.schema
+        slot, schema, hold = self._slots[value.variable], self._runtime.schema, self._hold
         attribute = schema.find(value.attribute)
         assert attribute is not None
         types = schema.members(attribute.subs)
 
-        def values(owner: Any) -> list[Document]:
-            return [show(a.value) for type_ in types for a in owner.has.get(type_, ())]
+        def values(row: Row) -> list[Document] | None:
+            if row[slot] is None:
+                return None
+            owner = _owner(row[slot])
+            found = [show(a.value) for type_ in types for a in owner.has.get(type_, ())]
+            hold(len(found))
+            return found
 
         if value.many:
-            return lambda row: None if row[slot] is None else values(_owner(row[slot]))
-        return lambda row: (
-            None if row[slot] is None else next(iter(values(_owner(row[slot]))), None)
-        )
+            return values
+        return lambda row: next(iter(values(row) or ()), None)
 
     def _function(self, value: g.FetchFunction) -> Build:
         body = value.body
         evaluate = self._tables.compile(body, self._known.copy())
-        arguments, hold = [self._slots[var] for var in body.arguments], self._runtime.budget.hold
+        arguments, hold = [self._slots[var] for var in body.arguments], self._hold
 
         def results(row: Row) -> list[Document]:
             given = tuple(row[slot] for slot in arguments)
@@ -106,16 +129,8 @@ class FetchCompiler:
         transform = compiler.compile(pipeline.stages)
         assert pipeline.fetch is not None
         inner = FetchCompiler(compiler.columns, compiler.known, self._tables)
-        build, hold = inner.compile(pipeline.fetch), self._runtime.budget.hold
-
-        def documents(row: Row) -> list[Document]:
-            built = []
-            for result in transform((row,)):
-                hold(_DOCUMENT_CELLS)
-                built.append(build(result))
-            return built
-
-        return documents
+        build = inner.compile(pipeline.fetch)
+        return lambda row: [build(result) for result in transform((row,))]
 
 
 def document_of(held: Any) -> Document:
@@ -145,10 +160,7 @@ def _owner(held: Any) -> Object:
         raise Fault(code, "only entities and relations have attributes")
 
 
-def _all_attributes(held: Any, is_single: Callable[[Type, Type], bool]) -> Document:
-    if held is None:
-        return None
-    owner = _owner(held)
+def _all_attributes(owner: Object, is_single: Callable[[Type, Type], bool]) -> Document:
     document: dict[str, Document] = {}
     for type_, attributes in owner.has.items():
         shown = [show(attribute.value) for attribute in attributes]

@@ -31,7 +31,7 @@ _POSIX = re.compile(r"\[:\^?[a-z]+:\]")
 _MAX_CODE_POINT = 0x10FFFF
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=64)  # each may take _MAX_MEMORY
 def compile_regex(pattern: str) -> Matcher:
     """Return a function that tells whether a text holds a match; raises REP51 for a bad pattern."""
     import re2

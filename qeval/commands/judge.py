@@ -153,6 +153,8 @@ def _items(
     language = cell.language.name
     own = load_pairs(folder, language, suite=cell.suite)
     extra = load_pairs(folder, language, extra=options.pairs, suite=cell.suite)[len(own) :]
+    if options.sample is not None and options.sample < 1:
+        raise InputError(f"--sample={options.sample}: expected 1 or more of the {len(own)} pairs")
     asked = own if options.sample is None else sample_of(own, options.sample)
     items = [
         *items_of(asked, cell, "suite"),

@@ -105,6 +105,19 @@ def test_nothing_says_which_query_is_the_gold() -> None:
         assert word not in text
 
 
+def test_a_prompt_begins_with_what_all_disputes_have_in_common() -> None:
+    asked = judge()
+    one, two = (
+        asked.prompts(dispute(predicted=query, question=question))[0][1].messages
+        for query, question in (("SELECT 1", "One?"), ("SELECT 2", "Two?"))
+    )
+    assert one[0] == two[0]
+    assert "CREATE TABLE users" in one[0].content
+    assert "- users(id* int, " in one[0].content
+    assert one[1] != two[1]
+    assert "CREATE TABLE users" not in one[1].content
+
+
 def test_votes_take_turns_and_the_toss_depends_on_the_dispute_alone() -> None:
     asked = judge()
     one, two, three = (p.messages[-1].content for _, p in asked.prompts(dispute()))

@@ -281,6 +281,67 @@ def test_pairs_of_a_user_and_reviewed_cases_are_added(
     assert numbers(entry.own, "false_accept") == (0, 8)
 
 
+def test_easy_pairs_of_a_user_make_no_judge_look_better_and_hard_ones_tell_against_it(
+    calibrate: Calibrate, tmp_path: Path
+) -> None:
+    limit = "judge.max_false_accept=0.5"
+    mine = tmp_path / "mine.yaml"
+
+    def trusted(queries: list[str]) -> tuple[bool, float, float]:
+        pairs = [
+            {
+                "id": f"mine-{n}",
+                "case": f"co-{SALARIES[n % 4]}",
+                "label": "different",
+                "query": query,
+            }
+            for n, query in enumerate(queries)
+        ]
+        mine.write_text(yaml.safe_dump({"pairs": pairs}))
+        code = calibrate("columns", limit, "--pairs", str(mine))
+        (entry,) = card(tmp_path, "columns").entries
+        assert entry.deciding is not None
+        assert entry.own.false_accept is not None
+        return code is ExitCode.DONE, entry.deciding.high, entry.own.false_accept.high
+
+    accepted, deciding, own = trusted([gold(3 * n + 1) for n in range(40)])
+    assert accepted
+    assert deciding == own
+    # Judged equivalent for their further column: four in twelve, and it is refused.
+    accepted, deciding, own = trusted(
+        [query.replace("$name;", "$name, $s;") for query in GOLDS.values()]
+    )
+    assert not accepted
+    assert deciding > 0.5 > own
+
+
+@pytest.mark.parametrize("behaviour", ["garbage", "refuse", "contradict", "same"])
+def test_who_gives_no_label_is_refused_whatever_the_limit(
+    calibrate: Calibrate, behaviour: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert calibrate(behaviour, "judge.max_false_accept=1") is ExitCode.MISSED
+    told = " ".join(capsys.readouterr().out.split())
+    assert "gave a label in runs, 8 of 8 unscored" in told
+
+
+def test_a_sample_has_every_kind_in_its_share_and_says_so(
+    calibrate: Calibrate, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calibrate("no", "--sample", "6")
+    (entry,) = card(tmp_path, "no").entries
+    assert (entry.left_out, entry.alone.n) == (6, 6)
+    assert entry.alone.labels == {"different/different": 4, "equivalent/different": 2}
+    assert "all but 6" in capsys.readouterr().out
+    lines = len(next(tmp_path.glob("judges/*.jsonl")).read_text().splitlines())
+    calibrate("no")
+    (entry,) = card(tmp_path, "no").entries
+    assert (entry.left_out, entry.alone.n) == (0, 12)
+    assert lines == 10  # six alone, four in runs; they were not asked again
+    assert len(next(tmp_path.glob("judges/*.jsonl")).read_text().splitlines()) == 20
+    with pytest.raises(InputError, match="--sample"):
+        calibrate("no", "--sample", "0")
+
+
 def test_an_equivalent_pair_that_an_instance_tells_apart_is_told(
     calibrate: Calibrate, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -198,6 +198,34 @@ def test_a_model_behind_an_api_is_asked_in_its_form_and_never_twice(
     assert again.label == found.label
 
 
+def test_a_server_that_takes_no_schema_is_asked_by_the_prompt_alone(
+    tmp_path: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QEVAL_CACHE", str(tmp_path))
+    rules = (Rule(refuse_params=("response_format",)), Rule(answer=ANSWER))
+    with MockServer(Script(rules=rules)) as server:
+        asked = judge("judge=llm", f"judge.model.base_url={server.url}", "judge.model.id=m")
+        found = asked.decide(dispute())
+        sent = server.requests()
+    assert (found.label, [vote.attempts for vote in found.votes]) == ("different", [1, 1, 1])
+    # Once refused it is not tried again.
+    assert ["response_format" in request for request in sent] == [True, False, False, False]
+
+
+def test_where_no_rows_are_tried_none_are_asked_for(server: MockServer) -> None:
+    asked = judge(
+        "judge=llm", f"judge.model.base_url={server.url}", "judge.model.id=m", "judge.votes=1",
+        "judge.claim_rows=0",
+    )  # fmt: skip
+    # The server's answers have a row_set, which is off the menu now.
+    assert asked.decide(dispute()).label == "unscored"
+    first, again = server.requests()
+    schema = first["response_format"]["json_schema"]["schema"]
+    assert schema["required"] == list(schema["properties"]) == ["reason", "answer"]
+    assert not any("row_set" in turn["content"] for turn in first["messages"])
+    assert 'keys "reason" and "answer", and' in again["messages"][-1]["content"]
+
+
 @pytest.mark.parametrize("word", ["judge.latency_s=-1", "judge.usd_per_call=-5",
                                   "judge.usd_per_call=x", "judge.latency_s=.nan"])  # fmt: skip
 def test_a_judge_can_t_earn_money_or_time(word: str) -> None:

@@ -179,6 +179,7 @@ def _jvm_options(settings: ServerSettings) -> list[str]:
         "-XX:TrimNativeHeapInterval=10000",  # ms
         "-Xss1m",
         f"-Dqeval.unstoppable_s={settings.unstoppable_s:g}",
+        f"-Dqeval.cached_plans={settings.cached_plans}",
         "-Duser.timezone=UTC",
         "-Dfile.encoding=UTF-8",
         "-Djava.awt.headless=true",
@@ -207,6 +208,10 @@ def _configuration(settings: ServerSettings) -> list[str]:
         "internal.dbms.force_small_id_cache=true",
         # By name, UTC would make datetime() unequal to the same moment as it is stored: offset Z.
         "db.temporal.timezone=Z",
+        # Data sets of different sizes share plans (SharedPlans.java), which never get too old.
+        "dbms.cypher.min_replan_interval=365d",
+        "internal.cypher.replan_algorithm=NONE",
+        "internal.cypher.expression_recompilation_limit=1000000000",
         "db.tx_log.preallocate=false",
         "db.tx_log.rotation.size=8m",
         "db.tx_log.rotation.retention_policy=keep_none",

@@ -29,11 +29,17 @@ final class DataSet {
   private final GraphDatabaseAPI database;
   private final int port;
 
-  /** Starts it; `configuration` is a neo4j.conf, the store is below `home` and made if missing. */
-  DataSet(Path home, Path configuration) {
+  /**
+   * Starts it; `configuration` is a neo4j.conf, the store is below `home` and made if missing.
+   * `plans` are those that all copies of its template share, null for one that is no copy.
+   */
+  DataSet(Path home, Path configuration, SharedPlans plans) {
     system = new DatabaseManagementServiceBuilder(home).loadPropertiesFromFile(configuration).build();
     try {
       database = (GraphDatabaseAPI) system.database(DATABASE);
+      if (plans != null) {
+        plans.serve(database);
+      }
       port = resolve(ConnectorPortRegister.class).getLocalAddress(ConnectorType.BOLT).getPort();
     } catch (RuntimeException error) {
       system.shutdown();

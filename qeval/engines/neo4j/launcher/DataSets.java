@@ -9,12 +9,15 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /** All data sets that are served: kept ones by key, and small ones on a pool of scratch systems. */
 final class DataSets {
   private static final int MOST_IDLE = 2;
+  private static final int MOST_PLANS = Integer.getInteger("qeval.cached_plans");
+  private static final String ORIGIN = "template"; // names the template a store was copied from
 
   private record Loan(DataSet dataSet, String model, Path home, long borrower) {}
 
@@ -23,6 +26,7 @@ final class DataSets {
   private final Path scratch;
   private final Path writable;
   private final Path sealed;
+  private final Map<String, SharedPlans> plans = new ConcurrentHashMap<>();
   private final Map<String, Object> locks = new ConcurrentHashMap<>();
   private final Map<String, DataSet> open = new ConcurrentHashMap<>();
   private final Map<String, Loan> loans = new HashMap<>();
@@ -37,12 +41,13 @@ final class DataSets {
     sealed = slot.resolve("neo4j-sealed.conf");
   }
 
-  int open(String key) {
+  int open(String key) throws IOException {
     synchronized (lock(key)) {
       DataSet found = open.get(key);
       if (found == null) {
         Path home = instances.resolve(key);
-        found = new DataSet(home, Files.exists(home.resolve("sealed")) ? sealed : writable);
+        Path configuration = Files.exists(home.resolve("sealed")) ? sealed : writable;
+        found = new DataSet(home, configuration, plans(home));
         open.put(key, found);
       }
       return found.port();
@@ -55,7 +60,7 @@ final class DataSets {
       Path home = instances.resolve(key);
       GraphFile file = new GraphFile(instances.resolve(source));
       copy(template(file, model), home);
-      DataSet made = new DataSet(home, writable);
+      DataSet made = new DataSet(home, writable, plans(home));
       try {
         made.fill(file);
         made.checkPoint();
@@ -158,7 +163,7 @@ final class DataSets {
       home = scratch.resolve("system-" + ++made);
     }
     copy(template(file, model), home);
-    return new Loan(new DataSet(home, writable), model, home, borrower);
+    return new Loan(new DataSet(home, writable, plans(home)), model, home, borrower);
   }
 
   /** A store with schema and names, but no data: copying it takes less than making one. */
@@ -168,13 +173,15 @@ final class DataSets {
       if (!Files.exists(template)) {
         Path partial = templates.resolve(model + "." + ProcessHandle.current().pid());
         delete(partial);
-        DataSet made = new DataSet(partial, writable);
+        DataSet made = new DataSet(partial, writable, null);
         try {
           made.makeSchema(file);
           made.awaitIndexes();
         } finally {
           made.shutdown();
         }
+        // Not by its model: only copies of the very same store are sure to number names alike.
+        Files.writeString(partial.resolve(ORIGIN), UUID.randomUUID().toString());
         Files.move(partial, template);
       }
     }
@@ -193,6 +200,13 @@ final class DataSets {
     for (String key : left) {
       giveBack(key);
     }
+  }
+
+  private SharedPlans plans(Path home) throws IOException {
+    Path origin = home.resolve(ORIGIN);
+    return Files.exists(origin)
+        ? plans.computeIfAbsent(Files.readString(origin), name -> new SharedPlans(MOST_PLANS))
+        : null;
   }
 
   private static void discard(Loan loan) throws IOException {

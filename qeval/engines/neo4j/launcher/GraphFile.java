@@ -9,7 +9,9 @@ import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 import org.neo4j.exceptions.KernelException;
 import org.neo4j.graphdb.Entity;
@@ -39,9 +41,9 @@ final class GraphFile {
   private record Block(boolean nodes, String[] head, Property[] properties, String[] lines) {}
 
   private final List<String> schema = new ArrayList<>();
-  private final List<String> labels = new ArrayList<>();
-  private final List<String> types = new ArrayList<>();
-  private final List<String> names = new ArrayList<>();
+  private final Set<String> labels = new LinkedHashSet<>();
+  private final Set<String> types = new LinkedHashSet<>();
+  private final Set<String> names = new LinkedHashSet<>();
   private final List<Block> blocks = new ArrayList<>();
 
   GraphFile(Path path) throws IOException {
@@ -82,7 +84,7 @@ final class GraphFile {
     for (Block block : blocks) {
       if (block.nodes) {
         Label[] all = Arrays.stream(block.head, 2, block.head.length)
-            .map(name -> Label.label(plain(name)))
+            .map(name -> Label.label(known(labels, plain(name))))
             .toArray(Label[]::new);
         for (String line : block.lines) {
           Node node = transaction.createNode(all);
@@ -90,7 +92,7 @@ final class GraphFile {
           nodes.add(node);
         }
       } else {
-        RelationshipType type = RelationshipType.withName(plain(block.head[2]));
+        RelationshipType type = RelationshipType.withName(known(types, plain(block.head[2])));
         for (String line : block.lines) {
           int first = line.indexOf('\t');
           int second = line.indexOf('\t', first + 1);
@@ -120,11 +122,11 @@ final class GraphFile {
     }
   }
 
-  private static Block block(String[] head, BufferedReader reader) throws IOException {
+  private Block block(String[] head, BufferedReader reader) throws IOException {
     String specifications = reader.readLine();
     Property[] properties = specifications.isEmpty()
         ? new Property[0]
-        : Arrays.stream(specifications.split("\t")).map(GraphFile::property).toArray(Property[]::new);
+        : Arrays.stream(specifications.split("\t")).map(this::property).toArray(Property[]::new);
     String[] lines = new String[Integer.parseInt(head[1])];
     for (int n = 0; n < lines.length; n++) {
       lines[n] = reader.readLine();
@@ -132,13 +134,21 @@ final class GraphFile {
     return new Block(head[0].equals("nodes"), head, properties, lines);
   }
 
-  private static Property property(String specification) {
+  private Property property(String specification) {
     int colon = specification.lastIndexOf(':');
     String kind = specification.substring(colon + 1);
     Function<String, Object> read = kind.endsWith("[]")
         ? list(kind.substring(0, kind.length() - 2))
         : reader(kind);
-    return new Property(plain(specification.substring(0, colon)), read);
+    return new Property(known(names, plain(specification.substring(0, colon))), read);
+  }
+
+  /** A name made with the data would have another number in each data set, and plans be wrong. */
+  private static String known(Set<String> declared, String name) {
+    if (!declared.contains(name)) {
+      throw new IllegalArgumentException("the file does not declare the name: " + name);
+    }
+    return name;
   }
 
   private static Function<String, Object> reader(String kind) {

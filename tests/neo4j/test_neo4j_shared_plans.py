@@ -1,4 +1,4 @@
-"""A query is planned once for all data sets of one model, and still answered from each one's data."""
+"""A query is planned once for all data sets of one model and answered from the data of each."""
 
 from collections.abc import Callable
 from dataclasses import replace

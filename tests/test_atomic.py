@@ -30,8 +30,8 @@ def test_what_can_not_be_written_is_told_and_leaves_nothing_behind(tmp_path: Pat
 
 
 def test_a_judges_card_that_can_not_be_written_is_told(tmp_path: Path) -> None:
-    none = Figures(0)
-    entry = Entry("shop", "sql", "", "engine", none, none, none, none)
+    figures = dict.fromkeys(("alone", "in_runs", "own", "chain", "instances"), Figures(0))
+    entry = Entry(suite="shop", language="sql", pairs="", engine="engine", **figures)
     judge = build_judge(plain(compose(["judge=mock"]))["judge"])
     assert judge is not None
     path = write_card(tmp_path, judge, entry)

@@ -12,13 +12,12 @@ from qeval.typeql.syntax.diagnosis import syntax_error
 from qeval.typeql.syntax.grammar.names import RESERVED
 from qeval.typeql.syntax.grammar.query import query
 from qeval.typeql.syntax.grammar.scanner import Mismatch, Scanner, too_deep
-from qeval.typeql.syntax.places import place_of
 
 if TYPE_CHECKING:
     from qeval.typeql.errors import TypeQLError
     from qeval.typeql.syntax.ast import Query
 
-__all__ = ["RESERVED", "parse_queries", "parse_query", "place_of"]
+__all__ = ["RESERVED", "parse_queries", "parse_query"]
 
 # TypeDB trims the end of a query by Unicode's White_Space, of which the grammar knows but four.
 _WHITE_SPACE = (

@@ -64,28 +64,15 @@ def _stage(s: Scanner) -> Stage:
     return STAGES[s.ahead](s)
 
 
-def _match(s: Scanner) -> Match:
-    begin = s.position
-    s.take()
-    return Match(patterns(s), span=s.span(begin))
+def _of_patterns(stage: Callable[..., Stage]) -> Callable[[Scanner], Stage]:
+    """The rule of a stage that takes patterns, such as `match pattern; …`."""
 
+    def rule(s: Scanner) -> Stage:
+        begin = s.position
+        s.take()
+        return stage(patterns(s), span=s.span(begin))
 
-def _insert(s: Scanner) -> Insert:
-    begin = s.position
-    s.take()
-    return Insert(patterns(s), span=s.span(begin))
-
-
-def _put(s: Scanner) -> Put:
-    begin = s.position
-    s.take()
-    return Put(patterns(s), span=s.span(begin))
-
-
-def _update(s: Scanner) -> Update:
-    begin = s.position
-    s.take()
-    return Update(patterns(s), span=s.span(begin))
+    return rule
 
 
 # delete ------------------------------------------------------------------------------------------
@@ -140,20 +127,17 @@ def _deletable(s: Scanner) -> Deletable:
 # Operators ---------------------------------------------------------------------------------------
 
 
-def _select(s: Scanner) -> Select:
-    begin = s.position
-    s.take()
-    chosen = variables(s)
-    s.expect(";", "',' or ';'")
-    return Select(chosen, span=s.span(begin))
+def _of_variables(stage: Callable[..., Stage]) -> Callable[[Scanner], Stage]:
+    """The rule of a stage that takes variables, such as `select $a, …;`."""
 
+    def rule(s: Scanner) -> Stage:
+        begin = s.position
+        s.take()
+        named = variables(s)
+        s.expect(";", "',' or ';'")
+        return stage(named, span=s.span(begin))
 
-def _require(s: Scanner) -> Require:
-    begin = s.position
-    s.take()
-    required = variables(s)
-    s.expect(";", "',' or ';'")
-    return Require(required, span=s.span(begin))
+    return rule
 
 
 def _sort(s: Scanner) -> Sort:
@@ -171,20 +155,17 @@ def _sort_key(s: Scanner) -> SortKey:
     return SortKey(by, descending, span=s.span(begin))
 
 
-def _offset(s: Scanner) -> Offset:
-    begin = s.position
-    s.take()
-    skipped = count(s)
-    s.expect(";")
-    return Offset(skipped, span=s.span(begin))
+def _of_count(stage: Callable[..., Stage]) -> Callable[[Scanner], Stage]:
+    """The rule of a stage that takes a number, such as `limit 10;`."""
 
+    def rule(s: Scanner) -> Stage:
+        begin = s.position
+        s.take()
+        number = count(s)
+        s.expect(";")
+        return stage(number, span=s.span(begin))
 
-def _limit(s: Scanner) -> Limit:
-    begin = s.position
-    s.take()
-    kept = count(s)
-    s.expect(";")
-    return Limit(kept, span=s.span(begin))
+    return rule
 
 
 def _distinct(s: Scanner) -> Distinct:
@@ -225,16 +206,16 @@ def reducer(s: Scanner) -> Reducer:
 
 
 STAGES: Final[dict[str, Callable[[Scanner], Stage]]] = {
-    "match": _match,
-    "insert": _insert,
-    "put": _put,
-    "update": _update,
+    "match": _of_patterns(Match),
+    "insert": _of_patterns(Insert),
+    "put": _of_patterns(Put),
+    "update": _of_patterns(Update),
     "delete": _delete,
-    "select": _select,
+    "select": _of_variables(Select),
     "sort": _sort,
-    "offset": _offset,
-    "limit": _limit,
-    "require": _require,
+    "offset": _of_count(Offset),
+    "limit": _of_count(Limit),
+    "require": _of_variables(Require),
     "distinct": _distinct,
     "reduce": _reduce,
 }

@@ -151,7 +151,7 @@ def run_case(cell: Cell, case: Case, repeat: int, bench: Bench) -> Answered:
         repeat=repeat,
         difficulty=case.difficulty,
         tags=case.tags,
-        question=case.question.get(_asked(cell), next(iter(case.question.values()))),
+        question=question_of(cell, case),
         gold=case.gold[cell.language.name],
         verdict=Verdict.INFRA_ERROR,
         prompt_digest=prompt.digest,
@@ -316,8 +316,10 @@ def _own_fault(error: Exception) -> str:
     return f"a fault of qeval ({Path(where.filename).name}:{where.lineno}): {text}"
 
 
-def _asked(cell: Cell) -> str:
-    return str(cell.composed.get("question_language", "en"))
+def question_of(cell: Cell, case: Case) -> str:
+    """The question in the cell's language for questions, else in the case's first."""
+    asked = str(cell.composed.get("question_language", "en"))
+    return case.question.get(asked, next(iter(case.question.values())))
 
 
 def _with(record: Record, **changes: Any) -> Record:

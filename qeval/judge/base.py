@@ -8,7 +8,7 @@ execution found.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -147,13 +147,7 @@ class Judgement:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready dictionary; `from_json` reads it back unchanged."""
-        values = {name: getattr(self, name) for name in _JUDGEMENT_FIELDS}
-        values["votes"] = [
-            {name: getattr(vote, name) for name in _VOTE_FIELDS} for vote in self.votes
-        ]
-        if self.claim is not None:
-            values["claim"] = {name: getattr(self.claim, name) for name in _CLAIM_FIELDS}
-        return values
+        return asdict(self)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Judgement":
@@ -163,11 +157,6 @@ class Judgement:
         if values.get("claim") is not None:
             values["claim"] = Claim(**values["claim"])
         return cls(**values)
-
-
-_VOTE_FIELDS = tuple(f.name for f in fields(Vote))
-_CLAIM_FIELDS = tuple(f.name for f in fields(Claim))
-_JUDGEMENT_FIELDS = tuple(f.name for f in fields(Judgement))
 
 
 @runtime_checkable

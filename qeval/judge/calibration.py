@@ -24,7 +24,7 @@ from qeval.judge.cards import FOLDER, Entry
 from qeval.judge.figures import Figures, Judged, Truth, figures
 from qeval.models.base import Generation
 from qeval.models.budget import BudgetReachedError
-from qeval.pipeline import Bench, judge_answer
+from qeval.pipeline import Bench, judge_answer, question_of
 from qeval.record import Record
 from qeval.scoring.verdict import Verdict
 
@@ -121,7 +121,7 @@ def items_of(pairs: Sequence[Pair], cell: "Cell", source: Source) -> list[Item]:
         if pair.case not in cases:
             raise InputError(f"pair {pair.id}: the suite has no case {pair.case!r}")
         case = cases[pair.case]
-        items.append(Item(case, pair.query, pair.label, source, _question(cell, case)))
+        items.append(Item(case, pair.query, pair.label, source, question_of(cell, case)))
     return items
 
 
@@ -188,10 +188,8 @@ def _examined(cell: "Cell", bench: Bench, item: Item, kept: Kept) -> Outcome:
     )  # fmt: skip
     generation = Generation(item.query, is_query=True)
     before = judge_answer(cell, case, record, generation, bench)
-    judged = before
 
     def in_run() -> Judgement:
-        nonlocal judged
         judged, _ = ask_judge(cell, case, before, bench)
         if out_of_money(judged):
             raise BudgetReachedError
@@ -266,11 +264,6 @@ def _accepted(verdict: Verdict) -> Label:
 
 def _decided(verdict: Verdict) -> Label:
     return "equivalent" if verdict is Verdict.CORRECT else "different"
-
-
-def _question(cell: "Cell", case: "Case") -> str:
-    language = str(cell.config.get("question_language", "en"))
-    return case.question.get(language, next(iter(case.question.values())))
 
 
 def unproven(outcomes: Sequence[Outcome]) -> Iterator[Item]:

@@ -77,7 +77,8 @@ class LlmJudge:
         self.counterexamples: Which = counterexamples  # type: ignore[assignment]
         self.max_false_accept: float = check(float, max_false_accept, "judge.max_false_accept")
         self.notes = notes
-        schema = answer_schema(claims=bool(claim_rows), reason_characters=reason_characters)
+        self._claims = bool(claim_rows)
+        schema = answer_schema(claims=self._claims, reason_characters=reason_characters)
         self.model = _model(model, form, schema)
         self._template = _template(template)
 
@@ -117,20 +118,22 @@ class LlmJudge:
 
     def decide(self, dispute: Dispute) -> Judgement:
         """Ask for all votes. Raises `BudgetReachedError`, nothing else."""
-        first = swapped_first(dispute, self.seed)
         votes = [
-            weighed(self._vote(dispute, number, swapped=first ^ bool(number % 2)), dispute)
-            for number in range(self.votes)
+            weighed(self._vote(dispute, number, swapped=swapped), dispute)
+            for number, swapped in enumerate(self._turns(dispute))
         ]
         return settled(votes, judge=self.name, identity=digest_of(self))
 
     def prompts(self, dispute: Dispute) -> list[tuple[Model, Prompt]]:
         """What would be sent, a prompt per vote."""
-        first = swapped_first(dispute, self.seed)
         return [
-            (self.model, self._prompt(dispute, swapped=first ^ bool(number % 2)))
-            for number in range(self.votes)
+            (self.model, self._prompt(dispute, swapped=swapped)) for swapped in self._turns(dispute)
         ]
+
+    def _turns(self, dispute: Dispute) -> list[bool]:
+        """Whether a vote sees the prediction first, for every vote."""
+        first = swapped_first(dispute, self.seed)
+        return [first ^ bool(number % 2) for number in range(self.votes)]
 
     def _prompt(self, dispute: Dispute, *, swapped: bool) -> Prompt:
         shown = sides(
@@ -147,7 +150,7 @@ class LlmJudge:
             "question": dispute.question,
             "schema": dispute.schema.strip(),
             "tables": dispute.tables,
-            "claims": bool(self.claim_rows),
+            "claims": self._claims,
             "counterexample": few,
             "differing": dispute.differing,
             "mark": mark_of(*texts),
@@ -180,10 +183,10 @@ class LlmJudge:
                 return replace(_with_costs(vote, answers), reason=fault, failed=True)
             said = answers[-1].text
             try:
-                answer = read_answer(said, claims=bool(self.claim_rows))
+                answer = read_answer(said, claims=self._claims)
             except UnusableError as error:
                 fault = str(error)
-                again = self._template.block("again", fault=fault, claims=bool(self.claim_rows))
+                again = self._template.block("again", fault=fault, claims=self._claims)
                 turns = (*prompt.messages, Message("assistant", said), Message("user", again))
                 prompt = replace(prompt, messages=turns)
                 continue

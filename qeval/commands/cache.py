@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from qeval.errors import InputError, did_you_mean
+from qeval.errors import InputError, QevalError, did_you_mean
 from qeval.exit_codes import ExitCode
 
 _KINDS = {
@@ -54,7 +54,8 @@ def main(argv: Sequence[str]) -> int:
 def _list(form: str) -> int:
     from qeval.paths import cache_dir
 
-    holdings = _holdings()
+    root = cache_dir()
+    holdings = _holdings(root)
     if form == "json":
         import json
 
@@ -64,19 +65,18 @@ def _list(form: str) -> int:
 
     from qeval.report.console import output
 
-    table = Table("kind", "what", "count", "size", title=str(cache_dir()), title_justify="left")
+    table = Table("kind", "what", "count", "size", title=str(root), title_justify="left")
     for holding in holdings:
         table.add_row(holding.kind, holding.item, f"{holding.count:,}", _size(holding.bytes))
-    output().print(table if holdings else f"nothing is kept in {cache_dir()}")
+    output().print(table if holdings else f"nothing is kept in {root}")
     return ExitCode.DONE
 
 
-def _holdings() -> list[Holding]:
+def _holdings(root: Path) -> list[Holding]:
     from qeval.models.cache import ResponseCache
-    from qeval.paths import cache_dir
 
     found = []
-    for folder in sorted(path for path in cache_dir().iterdir() if path.is_dir()):
+    for folder in sorted(path for path in root.iterdir() if path.is_dir()):
         files = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
         size = sum(_bytes(path) for path in files)
         what = _KINDS.get(folder.name, "")
@@ -120,10 +120,12 @@ def _remove(options: argparse.Namespace) -> int:
         return ExitCode.BAD_INPUT
     if narrowed:
         return _forget(options.model, options.older_than)
-    for kind in kinds:
-        folder = cache_dir() / kind
+    for folder in (cache_dir() / kind for kind in kinds):
         if folder.is_dir():
-            shutil.rmtree(folder)
+            try:
+                shutil.rmtree(folder)
+            except OSError as error:
+                raise QevalError(f"{folder} is not removed, or in part: {error}") from error
             sys.stdout.write(f"removed {folder}\n")
     return ExitCode.DONE
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from qeval.commands import cache, status
+from qeval.errors import InputError
 from qeval.models.base import Generation
 from qeval.models.cache import ResponseCache
 
@@ -106,6 +108,13 @@ def test_mistakes_are_explained(words: tuple[str, ...], complaint: str, tmp_path
     assert done.returncode == 2
     assert complaint in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_cache_that_can_not_be_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QEVAL_CACHE", "/dev/null/cache")
+    for command, words in ((cache, ["ls"]), (cache, ["rm", "all", "--yes"]), (status, [])):
+        with pytest.raises(InputError, match=r"Not a directory\. Set QEVAL_CACHE to a folder"):
+            command.main(words)
 
 
 def test_the_mock_server_answers_by_script_and_counts(tmp_path: Path) -> None:

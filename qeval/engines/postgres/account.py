@@ -70,13 +70,7 @@ def find_site(chosen: str | None) -> Site:
 
 
 def _attempts(install: Install) -> Iterator[tuple[str, "_Attempt"]]:
-    try:
-        home = cache_dir("postgres")
-    except OSError as error:
-        raise EngineUnavailableError(
-            f"can't make a folder for PostgreSQL's data: {error}; set QEVAL_CACHE to a folder of "
-            "your own"
-        ) from error
+    home = cache_dir("postgres")
     if os.name != "posix":
         yield "needs unix sockets", _Attempt(install, home, None, None)
     elif os.geteuid() != 0:

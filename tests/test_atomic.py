@@ -1,6 +1,7 @@
 """Files that are replaced in one step, and the errors of those that can't be."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,8 @@ def test_what_can_not_be_written_is_told_and_leaves_nothing_behind(tmp_path: Pat
 
 
 def test_a_judges_card_that_can_not_be_written_is_told(tmp_path: Path) -> None:
-    figures = dict.fromkeys(("alone", "in_runs", "own", "chain", "instances"), Figures(0))
+    names = ("alone", "in_runs", "own", "chain", "instances")
+    figures: dict[str, Any] = dict.fromkeys(names, Figures(0))
     entry = Entry(suite="shop", language="sql", pairs="", engine="engine", **figures)
     judge = build_judge(plain(compose(["judge=mock"]))["judge"])
     assert judge is not None

@@ -94,7 +94,7 @@ def load_pairs(
 def sample_of(pairs: Sequence[Pair], size: int) -> list[Pair]:
     """`size` of the pairs, every kind of label (and luck) in its share; the same ones each time.
 
-    A larger sample holds a smaller one, as far as the shares allow.
+    A larger sample holds every smaller one.
     """
     strata: dict[tuple[str, bool], list[Pair]] = {}
     for pair in sorted(pairs, key=lambda pair: hashlib.sha256(pair.id.encode()).digest()):

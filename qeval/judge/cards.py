@@ -168,14 +168,18 @@ def write_card(runs_dir: Path, judge: Judge, entry: Entry) -> Path:
 
 
 def pairs_digest(folder: Path, suite: "Suite", language: str) -> str | None:
-    """What a card's entry belongs to: a suite's own pairs and golds; None where it has no pairs."""
+    """What a card's entry belongs to: a suite's pairs, questions and golds; None without pairs."""
     from qeval.judge.calibration_set import set_file
 
     file = set_file(folder, language)
     if not file.is_file():
         return None
-    golds = [[case.id, case.gold[language]] for case in suite.cases if language in case.gold]
-    digest = hashlib.sha256(json.dumps(golds, ensure_ascii=False).encode())
+    asked = [
+        [case.id, case.question, case.gold[language]]
+        for case in suite.cases
+        if language in case.gold
+    ]
+    digest = hashlib.sha256(json.dumps(asked, ensure_ascii=False).encode())
     digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -203,7 +207,7 @@ def trust_of(judge: Judge, runs_dir: Path, suite: "Suite", folder: Path, languag
     if entry is None:
         return Trust(judge.name, identity, accepted=False, why=f"it has no card: {asked}")
     if entry.pairs != (belongs or ""):
-        why = f"its card is on other pairs than {whose} has now: {asked}"
+        why = f"its card is on other pairs or questions than {whose} has now: {asked}"
         return Trust(judge.name, identity, accepted=False, why=why, entry=entry)
     if entry.failed:
         why = f"{entry.failed} pairs of its card could not be asked about: {asked}"

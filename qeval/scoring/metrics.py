@@ -197,14 +197,14 @@ def cell_metrics(
     """Compute a cell's metrics.
 
     `variants` is how many variants a right prediction was checked on: `robust_accuracy` is
-    measured only if there was one. `judged` tells that a judge or a reviewer looked at the
-    mismatches: `semantic_equivalence` is measured only then (or if a record is `equivalent`), and
-    `composite` only if all of its parts are. Where that judge is not `calibrated`, both end in
+    measured only if there was one. `judged` tells that a judge looked at the mismatches:
+    `semantic_equivalence` is measured only then (or if a reviewer did), and `composite` only if all
+    of its parts are. Where that judge is not `calibrated`, both end in
     `_uncalibrated`: they are told, and are no headline. Raises `InputError` for wrong weights.
     """
     check_weights(weights)
     counted = [record for record in records if record.verdict.counted]
-    judged = judged or any(record.verdict is Verdict.EQUIVALENT for record in counted)
+    judged = judged or any(r.review or r.verdict is Verdict.EQUIVALENT for r in counted)
     measures = dict(_MEASURES)
     if not variants:
         del measures["robust_accuracy"]

@@ -73,6 +73,9 @@ def test_what_was_not_measured_is_absent() -> None:
     assert {"semantic_equivalence", "composite"} <= set(judged)
     assert "robust_accuracy" not in judged
     assert "composite" in counts([*plain, record(Verdict.EQUIVALENT, "e")])
+    # A reviewer who found no other right answer has looked, too.
+    looked = [*plain, record(Verdict.WRONG_RESULT, "e", review="different")]
+    assert counts(looked)["semantic_equivalence"] == (1, 3)
 
 
 def test_nothing_counted_is_no_metric() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from qeval.typeql.errors import TypeQLError
 from qeval.typeql.syntax.ast import (
     Call,
     Comparison,
@@ -18,8 +17,7 @@ from qeval.typeql.syntax.ast import (
 )
 from qeval.typeql.syntax.grammar.literals import STARTS, literal_ahead
 from qeval.typeql.syntax.grammar.names import any_label, name, sequence, variable
-from qeval.typeql.syntax.grammar.scanner import VARIABLE, WORD
-from qeval.typeql.syntax.places import place_of
+from qeval.typeql.syntax.grammar.scanner import VARIABLE, WORD, too_much
 
 if TYPE_CHECKING:
     from qeval.typeql.syntax.ast import Comparator, Expression, Operator
@@ -146,7 +144,8 @@ def _rest(s: Scanner, first: Expression, begin: int) -> Expression:
     while s.ahead in _BINDING:
         s.operators += 1
         if s.operators > MAX_OPERATORS:
-            raise _too_long(s)
+            reason = f"an expression has more than {MAX_OPERATORS} operators"
+            raise too_much(s.text, s.position, reason)
         operator, binding = _BINDING[s.take()]
         while pending and (pending[-1][1] > binding or pending[-1][1] == binding != _RIGHT):
             _combine(operands, pending)
@@ -206,14 +205,3 @@ def _variable(s: Scanner, *, ranges: bool) -> Expression:
     s.expect("]", "an operator or ']'")
     s.ascend()
     return ListIndex(plain, low, span=s.span(begin))
-
-
-def _too_long(s: Scanner) -> TypeQLError:
-    line, column = place_of(s.text, s.position)
-    return TypeQLError(
-        ("TQL03", "TQL0"),
-        f"Syntax error at line {line}, column {column}: "
-        f"an expression has more than {MAX_OPERATORS} operators.",
-        line=line,
-        column=column,
-    )

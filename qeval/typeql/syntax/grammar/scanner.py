@@ -196,11 +196,11 @@ def continues_name(character: str) -> bool:
 
 def too_deep(text: str, offset: int) -> TypeQLError:
     """The error for a text nested beyond what the parser follows."""
+    return too_much(text, offset, f"the query is nested more than {MAX_DEPTH} levels deep")
+
+
+def too_much(text: str, offset: int, reason: str) -> TypeQLError:
+    """The error for a text that is beyond a bound of this parser."""
     line, column = place_of(text, offset)
-    return TypeQLError(
-        ("TQL03", "TQL0"),
-        f"Syntax error at line {line}, column {column}: "
-        f"the query is nested more than {MAX_DEPTH} levels deep.",
-        line=line,
-        column=column,
-    )
+    message = f"Syntax error at line {line}, column {column}: {reason}."
+    return TypeQLError(("TQL03", "TQL0"), message, line=line, column=column)

@@ -4,7 +4,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from qeval.scoring.verdict import Verdict
@@ -171,46 +171,52 @@ class BarProgress:
         self._width = console.width
         self._cells: dict[str, TaskID] = {}
         self._counts: dict[str, Counter[bool]] = {}
-        self._notes: tuple[TaskID, TaskID] | None = None
+        self._shown: set[str] = set()
+        self._all: TaskID | None = None
         self._tally: Tally | None = None
 
     def start(self, cells: Sequence[CellPlan]) -> None:
         """Draw the bars; what was recorded before is already in them."""
         self._tally = tally = Tally(cells)
         room = max(12, self._width - 50)
-        few = len(cells) <= MOST_BARS
+        # The bar of a single cell would say the same as the sweep's.
+        if 1 < len(cells) <= MOST_BARS:
+            self._shown = {key for key, _, _, missing in cells if missing}
         for key, name, total, missing in cells:
-            shown = name if len(name) <= room else name[: room - 1] + "…"
             self._cells[key] = self._bars.add_task(
-                shown, total=total, completed=total - missing, note="", visible=few and missing > 0
+                name if len(name) <= room else name[: room - 1] + "…",
+                total=total,
+                completed=total - missing,
+                note="",
+                visible=key in self._shown,
             )
             self._counts[key] = Counter()
         title = "all" if len(cells) == 1 else f"{len(cells)} cells"
-        whole = self._bars.add_task(title, total=tally.total, completed=tally.found_done, note="")
-        self._notes = (whole, whole)
-        if len(cells) == 1:  # its bar would say the same twice
-            self._bars.update(self._cells[cells[0][0]], visible=False)
+        self._all = self._bars.add_task(
+            title, total=tally.total, completed=tally.found_done, note=""
+        )
         self._bars.start()
 
     def case_done(self, cell: str, verdict: Verdict) -> None:
         """Move the bars."""
         assert self._tally is not None
-        assert self._notes is not None
+        assert self._all is not None
         self._tally.add(verdict)
         counts = self._counts[cell]
         counts[verdict.right] += 1
         if len(self._cells) > 1:
-            started = counts.total() == 1 and self._busy() < MOST_BARS
-            note = f"{counts[True]} right, {counts[False]} not"
             task = self._cells[cell]
-            if started:
+            if cell not in self._shown and len(self._shown) < MOST_BARS:
+                self._shown.add(cell)
                 self._bars.update(task, visible=True)
+            note = f"{counts[True]} right, {counts[False]} not"
             self._bars.update(task, advance=1, note=note)
-        self._bars.update(self._notes[0], advance=1, note=self._tally.pace)
+        self._bars.update(self._all, advance=1, note=self._tally.pace)
 
     def cell_done(self, cell: str) -> None:
         """Make room for cells that are still at work."""
         if len(self._cells) > MOST_BARS:
+            self._shown.discard(cell)
             self._bars.update(self._cells[cell], visible=False)
 
     def stop(self) -> None:
@@ -225,10 +231,6 @@ class BarProgress:
                 markup=False,
                 highlight=False,
             )
-
-    def _busy(self) -> int:
-        tasks: Mapping[TaskID, bool] = {task.id: task.visible for task in self._bars.tasks}
-        return sum(tasks[task] for task in self._cells.values())
 
 
 def clock(seconds: float) -> str:

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from qeval.report import make_progress
-from qeval.report.progress import BarProgress, CellPlan, PlainProgress, clock
+from qeval.report.progress import MOST_BARS, BarProgress, CellPlan, PlainProgress, clock
 from qeval.scoring.verdict import Verdict
 
 CELLS: Sequence[CellPlan] = [("k1", "gold-sql", 4, 3), ("k2", "mock-[sql]", 4, 4)]
@@ -69,6 +69,22 @@ def test_bars_name_cells_and_count_what_was_recorded_before(cells: int) -> None:
     assert f"{cells}/{2 * cells}" in text
     assert ("cell-[0]" in text) == (cells == 2)
     assert f"{cells} correct" in text
+
+
+def test_a_cell_that_waited_for_room_gets_its_bar_when_another_ends() -> None:
+    stream = Terminal()
+    progress = BarProgress(Console(file=stream, force_terminal=True, width=100))
+    plans = [(f"k{n}", f"cell-[{n}]", 3, 3) for n in range(MOST_BARS + 2)]
+    progress.start(plans)
+    for key, *_ in plans:
+        progress.case_done(key, Verdict.CORRECT)
+    progress.cell_done("k0")
+    progress.case_done(f"k{MOST_BARS}", Verdict.CORRECT)
+    progress.stop()
+    text = stream.getvalue()
+    assert "cell-[1]" in text
+    assert f"cell-[{MOST_BARS}]" in text
+    assert f"cell-[{MOST_BARS + 1}]" not in text
 
 
 def test_a_sweep_with_nothing_to_do_says_nothing_at_its_end() -> None:

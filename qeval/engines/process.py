@@ -124,7 +124,10 @@ class Supervised:
 
 
 def detach(launch: Launch) -> int:
-    """Start a server that outlives this process; returns its process id."""
+    """Start a server that outlives this process; returns its process id.
+
+    Raises `OSError` or `subprocess.SubprocessError` where the shell itself can't start it.
+    """
     with launch.log.open("ab") as log:
         done = subprocess.run(
             [

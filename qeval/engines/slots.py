@@ -26,7 +26,10 @@ class Slot:
 
 
 def take(pool: Path) -> Slot:
-    """The first slot of `pool` that no process and no server holds; made where all are taken."""
+    """The first slot of `pool` that no process and no server holds; made where all are taken.
+
+    Raises `EngineUnavailableError` on a file system without locks, and `OSError`.
+    """
     import fcntl
 
     for number in count(1):

@@ -39,7 +39,10 @@ class EmbeddedServer:
         self._socket: Path | None = None
 
     def start(self) -> Server:
-        """A warm server of the same version if there is one, else our own, supervised."""
+        """A warm server of the same version if there is one, else our own, supervised.
+
+        Raises `EngineUnavailableError`.
+        """
         site = find_site(self._chosen)
         found = warm.find(NAME, site.version)
         if found is not None:
@@ -74,7 +77,7 @@ class EmbeddedServer:
             self._process = None
 
     def up(self) -> warm.WarmServer:
-        """Start a detached server, or return the one that is up."""
+        """Start a detached server, or return the one that is up; raises `EngineUnavailableError`."""
         site = find_site(self._chosen)
         with warm.one_at_a_time():
             return warm.find(NAME, site.version) or self._detach(site)

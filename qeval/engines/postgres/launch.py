@@ -38,7 +38,10 @@ class CorruptDataError(Exception):
 
 
 def prepare(site: Site, slot: Slot) -> None:
-    """Give the slot a data folder, made from the template where it has none."""
+    """Give the slot a data folder, made from the template where it has none.
+
+    Raises `EngineUnavailableError` saying which tool failed and what to do.
+    """
     forget_after_reboot(slot, "data")
     data = slot.folder / "data"
     if data.is_dir():

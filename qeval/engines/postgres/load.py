@@ -67,7 +67,7 @@ def fingerprint(server: Server, key: str) -> str:
 
 
 def digest_of(connection: _Connection, schemas: Sequence[str]) -> str:
-    """`fingerprint` of the tables of some schemas, on a connection."""
+    """`fingerprint` of the tables of some schemas, on a connection. Raises `psycopg.Error`."""
     facts = [_tables_and_sums(connection, schema) for schema in schemas]
     if not any(tables for tables, _ in facts):
         return hashlib.sha256(b"").hexdigest()

@@ -59,7 +59,7 @@ class Scratch:
             self._taken[instance.key] = (digest, place)
 
     def drop(self, key: str) -> None:
-        """Empty the place of the instance `key` and free it."""
+        """Empty the place of the instance `key` and free it. Raises `EngineLostError`."""
         with self._lock:
             digest, place = self._taken.pop(key, ("", None))
         if place is None:

@@ -96,7 +96,10 @@ class Session:
         return Execution(Table(seen.columns, rows), seconds, seen.truncated)
 
     def command(self, text: str, timeout_s: float = _PATIENCE_S) -> None:
-        """Run our own statements (not a prediction's) by the simple protocol."""
+        """Run our own statements (not a prediction's) by the simple protocol.
+
+        Raises `EngineLostError` where the server refuses them or does not answer in `timeout_s`.
+        """
         self._pg.send_query(text.encode())
         try:
             for result in self._results(time.monotonic() + timeout_s):

@@ -19,7 +19,10 @@ _GRACE_S = 1.0
 
 
 def check(driver: Any, database: str, query: str, timeout_s: float) -> None:
-    """Parse, resolve names and infer types by the server's `analyze`; nothing is executed."""
+    """Parse, resolve names and infer types by the server's `analyze`; nothing is executed.
+
+    Raises `QueryError` or `EngineLostError`.
+    """
 
     def work(transaction: Any) -> None:
         transaction.analyze(query).resolve()

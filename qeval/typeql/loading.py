@@ -195,7 +195,10 @@ class BulkLoader:
 
 
 def from_python(value: Any) -> Value:
-    """Bring Python's own dates and times to the engine's; everything else stays as it is."""
+    """Bring Python's own dates and times to the engine's; everything else stays as it is.
+
+    Raises LIT1 for what is no value of TypeQL, such as a negative duration.
+    """
     if isinstance(value, datetime):
         clock = (value.hour * 3600 + value.minute * 60 + value.second) * NANOS_PER_SECOND
         day = Date.of(value.year, value.month, value.day)

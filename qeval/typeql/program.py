@@ -63,7 +63,7 @@ def check_readable(query: ast.Query) -> ast.Pipeline:
 
 
 def compile_query(schema: Schema, functions: Mapping[str, Signature], query: ast.Query) -> Pipeline:
-    """Translate and check a read query."""
+    """Translate and check a read query; raises `TypeQLError` with the server's chain of codes."""
     source = check_readable(query)
     with within("QEX7"):
         known = translate_functions(source.functions, functions)
@@ -84,7 +84,10 @@ def compile_query(schema: Schema, functions: Mapping[str, Signature], query: ast
 def run_query(
     schema: Schema, store: Store, pipeline: Pipeline, budget: Budget, *, cut: bool = False
 ) -> Answer:
-    """Run a checked query; ``cut`` ends a long answer at the limit of rows instead of failing."""
+    """Run a checked query; ``cut`` ends a long answer at the limit of rows instead of failing.
+
+    Raises EEV… (an expression without a value), FEX… (what cannot be fetched) and LIM….
+    """
     tables = FunctionTables(schema, store, budget)
     compiler = StageCompiler((), Known(), pipeline.registry, tables.runtime, as_set=True)
     transform = compiler.compile(pipeline.stages)

@@ -77,7 +77,10 @@ class EmbeddedServer:
             self._process = None
 
     def up(self) -> warm.WarmServer:
-        """Start a detached server, or return the one that is up; raises `EngineUnavailableError`."""
+        """Start a detached server, or return the one that is up.
+
+        Raises `EngineUnavailableError`.
+        """
         site = find_site(self._chosen)
         with warm.one_at_a_time():
             return warm.find(NAME, site.version) or self._detach(site)

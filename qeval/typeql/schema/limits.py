@@ -22,7 +22,7 @@ class ValueLimits:
     high: Value | None = None
 
     def reason_against(self, value: Value) -> str | None:
-        """Say which annotation a value breaks, None if it keeps them all."""
+        """Say which annotation a value breaks, None if it keeps them all; raises REP51."""
         if self.regex is not None and not compile_regex(self.regex)(str(value)):
             return f'@regex("{self.regex}")'
         if self.values is not None and value not in self.values:

@@ -49,7 +49,7 @@ class Store:
         return iter(self.objects.get(type_, ()))
 
     def create(self, type_: Type) -> Object:
-        """Create an entity or relation."""
+        """Create an entity or relation; raises DWR1 for an abstract type."""
         if type_.abstract:
             raise Fault("DWR1", f"{type_.label} is abstract and cannot have instances")
         instances = self.objects.setdefault(type_, [])
@@ -60,7 +60,10 @@ class Store:
         return created
 
     def attribute(self, type_: Type, value: Value) -> Attribute:
-        """Return the attribute of a type and value, created if there is none."""
+        """Return the attribute of a type and value, created if there is none.
+
+        Raises DWR1 for an abstract type and CNT5 for a value that the type does not admit.
+        """
         existing = self.attributes.setdefault(type_, {})
         found = existing.get(value)
         if found is None:
@@ -75,7 +78,11 @@ class Store:
         return found
 
     def own(self, owner: Object, attribute: Attribute) -> None:
-        """Let an object own an attribute; raises CNT… if its type must not, or not this value."""
+        """Let an object own an attribute.
+
+        Raises INF4 if its type does not, CNT6 and CNT9 for a value that the ownership does not
+        admit, or not again.
+        """
         ownership = owner.type.owns.get(attribute.type)
         if ownership is None:
             raise Fault("INF4", f"{owner.type.label} does not own {attribute.type.label}")

@@ -30,7 +30,7 @@ def preflight(cells: Sequence[Cell]) -> None:
 
     Raises one `InputError` with all trouble, what closing the cells would meet included.
     """
-    problems = closing_problems(cells)
+    problems = [*_swept_in_vain(cells), *closing_problems(cells)]
     seen: set[str] = set()
     for cell in cells:
         identity = json.dumps(cell.model.identity(), sort_keys=True, default=repr)
@@ -50,6 +50,20 @@ def preflight(cells: Sequence[Cell]) -> None:
         seen.add(identity)
     if problems:
         raise InputError("\n".join(dict.fromkeys(problems)))
+
+
+def _swept_in_vain(cells: Sequence[Cell]) -> list[str]:
+    """What to say of settings that differ between cells, although a sweep has one of them."""
+    values = {
+        "runs_dir": [cell.composed["runs_dir"] for cell in cells],
+        "tracking": [cell.composed["tracking"] for cell in cells],
+        "limits.budget_usd": [cell.composed["limits"].get("budget_usd") for cell in cells],
+    }
+    return [
+        f"{name} is one for all cells of a sweep: give it one value, or run several sweeps"
+        for name, given in values.items()
+        if any(value != given[0] for value in given)
+    ]
 
 
 def _strangers(cells: Sequence[Cell]) -> list[str]:

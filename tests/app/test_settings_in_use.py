@@ -85,6 +85,13 @@ def test_cells_alike_in_their_records_are_told_by_their_own_settings(tmp_path: P
     ]
 
 
+@pytest.mark.parametrize("swept", ["runs_dir=a,b", "tracking=none,mlflow", "limits.budget_usd=1,2"])
+def test_what_a_sweep_has_one_of_can_not_be_swept(swept: str) -> None:
+    name = swept.partition("=")[0]
+    with pytest.raises(InputError, match=f"{name} is one for all cells of a sweep"):
+        qeval.run([*FEW, "tracking=none", swept])
+
+
 def test_what_closing_would_meet_is_said_before_anything_is_asked(tmp_path: Path) -> None:
     (tmp_path / "reviews.jsonl").write_text("damaged\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"reviews\.jsonl:1: this line is damaged"):

@@ -1,8 +1,8 @@
 """Asking a model for one case: once, or until its query runs, where errors go back to it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from qeval.engines.base import QueryError
 from qeval.extraction import extract
@@ -13,20 +13,8 @@ from qeval.record import Round
 from qeval.suite import Case
 
 if TYPE_CHECKING:
+    from qeval.bench import Bench
     from qeval.cells import Cell
-    from qeval.engines.base import Engine
-
-T = TypeVar("T")
-
-
-class Place(Protocol):
-    """Where a query can be tried: `qeval.pipeline.Bench`."""
-
-    engine: "Engine"
-
-    def lasting(self, work: Callable[[], T]) -> T:
-        """Do `work`, on a restarted engine if it is lost. Raises `EngineLostError`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +48,7 @@ class Conversation:
         }
 
 
-def converse(cell: "Cell", case: Case, repeat: int, prompt: Prompt, place: Place) -> Conversation:
+def converse(cell: "Cell", case: Case, repeat: int, prompt: Prompt, bench: "Bench") -> Conversation:
     """Ask; and while the query fails and rounds are left, show the error and ask again.
 
     A query is parsed, planned and run with one row on the base instance; its gold plays no part.
@@ -73,7 +61,7 @@ def converse(cell: "Cell", case: Case, repeat: int, prompt: Prompt, place: Place
         return Conversation((generation,))
     generations = [generation]
     prompts = [prompt]
-    query, trial = try_out(cell, generation, place)
+    query, trial = try_out(cell, generation, bench)
     rounds = [_round(generation, prompt, query, trial)]
     for number in range(1, strategy.repair_rounds + 1):
         if not trial.failed:
@@ -81,7 +69,7 @@ def converse(cell: "Cell", case: Case, repeat: int, prompt: Prompt, place: Place
         prompts.append(strategy.follow_up(prompts[-1], generation.text, trial, language))
         generation = cell.model.generate(Request(prompts[-1], case, language.name, repeat, number))
         generations.append(generation)
-        query, trial = try_out(cell, generation, place)
+        query, trial = try_out(cell, generation, bench)
         rounds.append(_round(generation, prompts[-1], query, trial))
     return Conversation(tuple(generations), tuple(rounds), tuple(prompts[1:]))
 
@@ -94,7 +82,7 @@ def query_in(generation: Generation, language: Language) -> tuple[str | None, st
     return found.query, found.rule, found.reason
 
 
-def try_out(cell: "Cell", generation: Generation, place: Place) -> tuple[str | None, Trial]:
+def try_out(cell: "Cell", generation: Generation, bench: "Bench") -> tuple[str | None, Trial]:
     """Parse, plan and run an answer's query with at most one row. Raises `EngineLostError`."""
     query, _, reason = query_in(generation, cell.language)
     if query is None:
@@ -104,11 +92,11 @@ def try_out(cell: "Cell", generation: Generation, place: Place) -> tuple[str | N
 
     def attempt() -> None:
         cell.language.check_safety(query)
-        place.engine.check(query, instance)
-        place.engine.execute(query, instance, limits)
+        bench.engine.check(query, instance)
+        bench.engine.execute(query, instance, limits)
 
     try:
-        place.lasting(attempt)
+        bench.lasting(attempt)
     except QueryError as error:
         where = f" (line {error.line}, column {error.column})" if error.line else ""
         return query, Trial(error.kind, error.message + where)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from qeval.bench import Bench
 from qeval.cells import Cell, build_engine, cell_key
 from qeval.journal import Journal
 from qeval.models.budget import Budget
-from qeval.pipeline import Bench
 from qeval.settings import check
 from qeval.spending import open_budget, paid_cell
 from qeval.suite import Case

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from qeval.bench import Bench
 from qeval.cells import Cell, build_cell, construct
 from qeval.equivalence.background import Search
 from qeval.errors import IncompleteError, QevalError
@@ -20,7 +21,7 @@ from qeval.interruption import Stop
 from qeval.judge.asking import out_of_money
 from qeval.models.budget import Budget, BudgetReachedError
 from qeval.opening import OpenCell, open_cells, share_budget, start_engines, sweep_id
-from qeval.pipeline import Answered, Bench, run_case
+from qeval.pipeline import Answered, run_case
 from qeval.preflight import ASKS_NOBODY, preflight, warnings_of
 from qeval.record import Record
 from qeval.results import CellResult, SweepResult, close_cell, write_summary

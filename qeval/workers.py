@@ -11,8 +11,9 @@ from contextlib import contextmanager, nullcontext, suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from qeval.bench import Bench
 from qeval.errors import InputError, did_you_mean
-from qeval.pipeline import Answered, Bench, run_case
+from qeval.pipeline import Answered, run_case
 
 if TYPE_CHECKING:
     from qeval.cells import Cell

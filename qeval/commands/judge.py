@@ -84,11 +84,11 @@ def _built(config: "DictConfig") -> "tuple[Cell, Judge, Path]":
 
 
 def _calibrate(config: "DictConfig", options: argparse.Namespace, console: "Console") -> ExitCode:
+    from qeval.bench import Bench
     from qeval.cells import build_engine
     from qeval.judge.calibration import Kept, calibrate, entry_of, unproven
     from qeval.judge.cards import pairs_digest, write_card
     from qeval.models.budget import BudgetReachedError
-    from qeval.pipeline import Bench
     from qeval.spending import all_spent
     from qeval.suites.loader import suite_folder
 

@@ -14,8 +14,8 @@ from qeval.equivalence.counterexample import Counterexample, CounterexampleFile,
 from qeval.errors import QevalError
 
 if TYPE_CHECKING:
+    from qeval.bench import Bench
     from qeval.cells import Cell
-    from qeval.pipeline import Bench
     from qeval.record import Record
 
 

@@ -13,9 +13,9 @@ from qeval.models.budget import BudgetReachedError
 from qeval.scoring.verdict import Verdict
 
 if TYPE_CHECKING:
+    from qeval.bench import Bench
     from qeval.cells import Cell
     from qeval.judge.base import Judge
-    from qeval.pipeline import Bench
     from qeval.prompts.base import Prompt
     from qeval.record import InstanceOutcome, Record
     from qeval.suite import Case
@@ -172,7 +172,7 @@ def try_claim(
     trial = ClaimTrial(
         suite=cell.suite,
         language=cell.language,
-        place=bench,
+        bench=bench,
         limits=cell.limits,
         policy=cell.policy,
         most=judge.claim_rows,

@@ -15,6 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
+from qeval.bench import Bench
 from qeval.errors import InputError
 from qeval.journal import AppendFile, read_journal, read_lines
 from qeval.judge.asking import ask_judge, dispute_of, out_of_money, try_claim
@@ -24,7 +25,7 @@ from qeval.judge.cards import FOLDER, Entry
 from qeval.judge.figures import Figures, Judged, Truth, figures
 from qeval.models.base import Generation
 from qeval.models.budget import BudgetReachedError
-from qeval.pipeline import Bench, judge_answer, question_of
+from qeval.pipeline import judge_answer, question_of
 from qeval.record import Record
 from qeval.scoring.verdict import Verdict
 

@@ -1,12 +1,11 @@
 """Trying a judge's row set: on the rows that are said to show it, the queries differ or not."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from qeval.data.model import Dataset
-from qeval.engines.base import Engine, EngineLostError, QueryError, QueryLimits
+from qeval.engines.base import EngineLostError, QueryError, QueryLimits
 from qeval.errors import InputError
 from qeval.judge.base import Claim, RowSet
 from qeval.judge.row_sets import ImpossibleError, dataset_of
@@ -15,19 +14,8 @@ from qeval.scoring.verdict import Verdict
 from qeval.suite import Case, Instance, Suite
 
 if TYPE_CHECKING:
+    from qeval.bench import Bench
     from qeval.languages.base import Language
-
-T = TypeVar("T")
-
-
-class Place(Protocol):
-    """Where queries are run: `qeval.pipeline.Bench`."""
-
-    engine: Engine
-
-    def lasting(self, work: Callable[[], T]) -> T:
-        """Do `work`, on a restarted engine if it is lost. Raises `EngineLostError`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +24,7 @@ class ClaimTrial:
 
     suite: Suite
     language: "Language"
-    place: Place
+    bench: "Bench"
     limits: QueryLimits
     policy: Policy
     most: int
@@ -58,7 +46,7 @@ class ClaimTrial:
         key = f"claim_{uuid4().hex}"
         instance = Instance(key, "claim", base.schema, base.mapping, lambda: dataset, ad_hoc=True)
         try:
-            found = self.place.lasting(lambda: self._tried(case, query, instance))
+            found = self.bench.lasting(lambda: self._tried(case, query, instance))
         except InputError as error:
             return Claim("untried", f"no possible data: {error}", count)
         except EngineLostError as error:
@@ -68,7 +56,7 @@ class ClaimTrial:
     def _tried(self, case: Case, query: str, instance: Instance) -> Claim:
         from qeval.scoring.outcome import judge_instance
 
-        engine = self.place.engine
+        engine = self.bench.engine
         try:
             engine.load(instance)
             try:

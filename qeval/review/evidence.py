@@ -21,8 +21,8 @@ from qeval.scoring.spec import AnswerSpec, Policy
 from qeval.scoring.table import Table
 
 if TYPE_CHECKING:
+    from qeval.bench import Bench
     from qeval.cells import Cell
-    from qeval.pipeline import Bench
 
 SHOWN_ROWS = 200
 """How many rows of a result are shown; those that differ come first."""
@@ -205,8 +205,8 @@ class Laboratory:
         return self._cells[folder]
 
     def _bench(self, cell: "Cell") -> "Bench":
+        from qeval.bench import Bench
         from qeval.cells import build_engine
-        from qeval.pipeline import Bench
 
         if cell.engine_id not in self._benches:
             engine = build_engine(cell.engine_config)

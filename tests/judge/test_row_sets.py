@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qeval.bench import Bench
 from qeval.cells import build_cell, build_engine, compose
 from qeval.data.ecommerce import generate
 from qeval.data.model import Dataset
 from qeval.judge.claims import ClaimTrial
 from qeval.judge.row_sets import ImpossibleError, dataset_of
-from qeval.pipeline import Bench
 from qeval.suites import load_suite
 
 SHOP = generate(seed=7, users=20, products=20, orders=30)

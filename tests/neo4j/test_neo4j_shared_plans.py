@@ -70,6 +70,16 @@ def test_a_plan_is_made_once(neo: Neo4jEngine, shop: Instance) -> None:
     assert "plans are not shared" not in neo._stores.control.log.read_text()
 
 
+def test_no_plan_for_few_rows_is_used_on_many(neo: Neo4jEngine, shop: Instance) -> None:
+    """On many it could take for ever, and a right prediction be a timeout."""
+    query = "MATCH (o:User) RETURN o.name AS little_first"
+    small = few(shop, 2)
+    assert estimate(neo, small, query) == 10  # the least that Neo4j expects of a label
+    assert estimate(neo, shop, query) == 100
+    assert estimate(neo, small, query) == 100
+    neo.drop(small)
+
+
 def test_a_plan_outlives_the_data_set_it_was_made_on(
     neo: Neo4jEngine, shop: Instance, new_instance: Callable[..., Instance]
 ) -> None:

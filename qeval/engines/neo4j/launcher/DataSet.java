@@ -15,7 +15,9 @@ import org.neo4j.graphdb.Node;
 import org.neo4j.graphdb.Relationship;
 import org.neo4j.graphdb.ResourceIterable;
 import org.neo4j.graphdb.Transaction;
+import org.neo4j.internal.kernel.api.Read;
 import org.neo4j.kernel.impl.api.KernelTransactions;
+import org.neo4j.kernel.impl.coreapi.InternalTransaction;
 import org.neo4j.kernel.impl.transaction.log.checkpoint.CheckPointer;
 import org.neo4j.kernel.impl.transaction.log.checkpoint.SimpleTriggerInfo;
 import org.neo4j.kernel.internal.GraphDatabaseAPI;
@@ -28,6 +30,7 @@ final class DataSet {
   private final DatabaseManagementService system;
   private final GraphDatabaseAPI database;
   private final int port;
+  private volatile long size; // nodes and relationships
 
   /**
    * Starts it; `configuration` is a neo4j.conf, the store is below `home` and made if missing.
@@ -38,8 +41,9 @@ final class DataSet {
     try {
       database = (GraphDatabaseAPI) system.database(DATABASE);
       if (plans != null) {
-        plans.serve(database);
+        plans.serve(database, () -> size);
       }
+      measure();
       port = resolve(ConnectorPortRegister.class).getLocalAddress(ConnectorType.BOLT).getPort();
     } catch (RuntimeException error) {
       system.shutdown();
@@ -75,6 +79,7 @@ final class DataSet {
       file.makeData(transaction);
       transaction.commit();
     }
+    measure();
   }
 
   void awaitIndexes() {
@@ -116,6 +121,13 @@ final class DataSet {
           .anyMatch(mark -> now - mark.getTimestampNanos() > patience.toNanos());
     } catch (RuntimeException error) {
       return false; // it is being shut down, or was damaged
+    }
+  }
+
+  private void measure() {
+    try (Transaction transaction = database.beginTx()) {
+      Read read = ((InternalTransaction) transaction).kernelTransaction().dataRead();
+      size = read.nodesGetCount() + read.relationshipsGetCount();
     }
   }
 

@@ -29,9 +29,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in given]
     never_fail_on_a_character()
     try:
-        if words and words[0] in COMMANDS:
-            module = import_module(f"qeval.commands.{words[0].replace('-', '_')}")
-            return int(module.main(words[1:]))
+        rest, own = _without_config_dir(words)
+        if rest and rest[0] in COMMANDS:
+            module = import_module(f"qeval.commands.{rest[0].replace('-', '_')}")
+            return int(module.main([*rest[1:], *([] if own is None else [_searched(own)])]))
         if words and words[0] in ("--version", "-V"):
             from qeval import __version__
 
@@ -40,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if "--help" in words or "-h" in words:
             from qeval.usage import usage
 
-            print(usage(_value_after(words, "--config-dir", "-cd")))
+            print(usage(own))
             return ExitCode.DONE
         return (_completion if words and words[0] in COMPLETION else _hydra)(words)
     except BrokenPipeError:
@@ -61,13 +62,28 @@ def _completion(words: list[str]) -> int:
     return complete(words, shell, _hydra) if shell else _hydra(words)
 
 
-def _value_after(words: Sequence[str], *flags: str) -> str | None:
-    for word, following in zip(words, [*words[1:], ""], strict=True):
-        if word in flags:
-            return following
-        if word.startswith("--config-dir="):
-            return word.partition("=")[2]
-    return None
+def _without_config_dir(words: Sequence[str]) -> tuple[list[str], str | None]:
+    """The words without Hydra's flag for a user's own options, and the folder it names."""
+    rest: list[str] = []
+    folder = None
+    following = iter(words)
+    for word in following:
+        flag, _, value = word.partition("=")
+        if flag in ("--config-dir", "-cd"):
+            folder = value or next(following, "")
+        else:
+            rest.append(word)
+    return rest, folder
+
+
+def _searched(folder: str) -> str:
+    """What a sub-command's configuration calls the folder of a user's own options."""
+    if not Path(folder).is_dir():
+        from qeval.errors import InputError
+
+        raise InputError(f"--config-dir {folder}: there is no such folder")
+    quoted = str(Path(folder).resolve()).replace("\\", "\\\\").replace("'", "\\'")
+    return f"hydra.searchpath=['file://{quoted}']"
 
 
 DRY_RUN = "--dry-run"

@@ -152,6 +152,11 @@ def test_a_folder_of_own_options_is_searched(tmp_path: Path, qeval: Run) -> None
     (tmp_path / "terse.jinja").write_text(
         '{% extends "_base.jinja" %}{% block system %}Be terse.{% endblock %}', encoding="utf-8"
     )
+    for words in (["prompt", "ec-e02", "-cd", "own"], ["--config-dir=own", "prompt", "ec-e02"]):
+        assert "Be terse." in qeval(*words, "prompt_strategy=terse").stdout
+    lost = qeval("prompt", "ec-e02", "-cd", "elsewhere")
+    assert lost.returncode == 2
+    assert lost.stderr == "qeval: --config-dir elsewhere: there is no such folder\n"
     words = ["-cd", "own", "prompt_strategy=terse", "model=gold", "difficulty=easy"]
     done = qeval(*words, "tracking=none")
     assert done.returncode == 0, done.stderr

@@ -4,8 +4,7 @@ The first of two walls: the second is a read transaction, or an engine that can'
 """
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from qeval.engines.base import QueryError
 from qeval.languages.base import Described, check_text
@@ -58,21 +57,9 @@ def _check(query: "ast.Query") -> None:
     writes = (ast.Insert, ast.Put, ast.Update, ast.Delete)
     if not isinstance(query.body, ast.Pipeline):
         _refuse(f"'{type(query.body).__name__.lower()}' changes the schema")
-    for node in _nodes(query):
+    for node in query.walk():
         if isinstance(node, writes):
             _refuse(f"'{type(node).__name__.lower()}' changes data")
-
-
-def _nodes(tree: Any) -> Iterator[Any]:
-    """All nodes of a syntax tree, also inside functions and nested fetches; without recursion."""
-    pending = [tree]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, tuple):
-            pending.extend(node)
-        elif names := getattr(node, "__dataclass_fields__", None):
-            yield node
-            pending.extend(getattr(node, name) for name in names)
 
 
 def _refuse(reason: str) -> NoReturn:

@@ -1,6 +1,6 @@
 """Which columns the answer of a query has: an answer without rows or documents doesn't tell."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from qeval.typeql.syntax import ast, parse_query
 from qeval.typeql.syntax.literals import decode_string
@@ -43,21 +43,9 @@ def _bound(patterns: Iterable[ast.Pattern]) -> frozenset[str]:
             case ast.Disjunction(branches):
                 found |= frozenset.intersection(*(_bound(item.patterns) for item in branches))
             case _:
-                found |= _names(_variables(pattern))
+                found |= _names(node for node in pattern.walk() if isinstance(node, ast.Variable))
     return found
 
 
 def _names(variables: Iterable[ast.Variable]) -> frozenset[str]:
     return frozenset(variable.name for variable in variables if variable.name is not None)
-
-
-def _variables(statement: ast.Node) -> Iterator[ast.Variable]:
-    pending: list[object] = [statement]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.Variable):
-            yield node
-        elif isinstance(node, tuple):
-            pending.extend(node)
-        elif isinstance(node, ast.Node):
-            pending.extend(getattr(node, name) for name in node.__dataclass_fields__)

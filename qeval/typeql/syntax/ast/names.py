@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from typing import Literal as OneOf
-from typing import NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Span(NamedTuple):
@@ -22,6 +25,17 @@ class Node:
     """What all nodes share."""
 
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+    def walk(self) -> Iterator[Node]:
+        """The node and all inside it, at any depth."""
+        pending: list[object] = [self]
+        while pending:
+            node = pending.pop()
+            if isinstance(node, tuple):
+                pending.extend(node)
+            elif isinstance(node, Node):
+                yield node
+                pending.extend(getattr(node, each.name) for each in fields(node))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ qeval: how well do language models write SQL, Cypher and TypeQL? Every query is 
 
   qeval                                          the local model on the built-in suite, SQL
   qeval model=gold lang=sql                      golds as predictions: the instrument's self-test
-  qeval -m model=gpt4,claude2 lang=sql,cypher    a grid: every model with every language
+  qeval -m model=gold,gpt6_sol lang=sql,cypher   a grid: every model with every language
   qeval +experiment=smoke                        a named, versioned recipe
 
 Commands:

@@ -58,6 +58,8 @@ def main(argv: Sequence[str]) -> int:
     finally:
         laboratory.close()
     _take_effect(home, folders, overrides)
+    if options.export is None and read(home):
+        _report(home, len(items))
     return ExitCode.DONE
 
 

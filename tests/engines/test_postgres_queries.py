@@ -11,6 +11,7 @@ import pytest
 from qeval.engines.base import EngineInfo, QueryError, QueryLimits
 from qeval.engines.postgres import PostgresEngine
 from qeval.scoring.table import Table
+from qeval.scoring.values.temporal import Duration
 from qeval.suite import Instance
 
 LIMITS = QueryLimits(timeout_s=10)
@@ -216,15 +217,42 @@ def test_values_are_plain_python(pg: PostgresEngine, pg_instance: Instance) -> N
         1, 2, Decimal("1.50"), 0.1, True, None, "Zoë",
         dt.date(2024, 2, 29), dt.datetime(2024, 2, 29, 12, 0, 1),  # noqa: DTZ001
         dt.datetime(2024, 2, 29, 10, 0, tzinfo=dt.UTC),
-        dt.timedelta(days=1, hours=2), [1, None, 3], {"a": [1]},
+        Duration.of(days=1, seconds=7200), [1, None, 3], {"a": [1]},
         "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "[1,5)", "(1,x)",
     )  # fmt: skip
+
+
+INTERVALS = {
+    "0": Duration(),
+    "1 month": Duration(1),
+    "30 days": Duration.of(days=30),
+    "1 year": Duration(12),
+    "12 months": Duration(12),
+    "365 days": Duration.of(days=365),
+    "2 years 3 mons 4 days 05:06:07.089": Duration.of(27, 4, 18367, 89_000_000),
+    "-1 year -2 mons +3 days -04:05:06.7": Duration.of(-14, 3, -14706, -700_000_000),
+    "1 mon -1 day": Duration.of(1, -1),
+    "-0.000001 seconds": Duration.of(nanos=-1000),
+    "100 hours": Duration.of(seconds=360_000),
+    "170000000 years": Duration(2_040_000_000),
+    "infinity": "infinity",
+    "-infinity": "-infinity",
+}
+
+
+def test_intervals_keep_their_months(pg: PostgresEngine, pg_instance: Instance) -> None:
+    """A month is no 30 days, a year no 365, and an endless interval is not nothing."""
+    cells = ", ".join(f"interval '{text}'" for text in INTERVALS)
+    (row,) = pg.execute(f"SELECT {cells}", pg_instance, LIMITS).table.rows
+    assert dict(zip(INTERVALS, row, strict=True)) == INTERVALS
+    (row,) = pg.execute(f"SELECT ARRAY[{cells}]", pg_instance, LIMITS).table.rows
+    assert row[0] == list(INTERVALS.values())
 
 
 def test_dates_that_python_has_not_are_texts(pg: PostgresEngine, pg_instance: Instance) -> None:
     query = "SELECT d, interval '1 day' FROM (VALUES (date '2024-01-01'), ('infinity'), ('0044-03-15 BC'), ('10000-01-01')) v(d)"  # noqa: E501
     rows = pg.execute(query, pg_instance, LIMITS).table.rows
-    day = dt.timedelta(days=1)
+    day = Duration.of(days=1)
     assert rows == (
         (dt.date(2024, 1, 1), day),
         ("infinity", day),

@@ -135,19 +135,23 @@ _SHOWN = 60  # characters of a wrong cell
 _LARGEST = 2**63
 
 
+def _figures(text: str) -> str:
+    """A number as people write it; Python would also take 1_000 and digits of other scripts."""
+    return text if text.isascii() and "_" not in text else str(_no(text))
+
+
 def _int(text: str) -> int:
-    """Digits as people write them; `int` would also take 1_000 and digits of other scripts."""
-    value = int(text) if text.isascii() and "_" not in text else _no(text)
+    value = int(_figures(text))
     return value if -_LARGEST <= value < _LARGEST else _no(text)
 
 
 def _decimal(text: str) -> Decimal:
-    value = Decimal(text) if text.isascii() and "_" not in text else Decimal("NaN")
+    value = Decimal(_figures(text))
     return value if value.is_finite() else _no(text)
 
 
 def _float(text: str) -> float:
-    value = float(text) if text.isascii() and "_" not in text else math.nan
+    value = float(_figures(text))
     return value if math.isfinite(value) else _no(text)
 
 

@@ -1,6 +1,6 @@
-"""Which rows of a data set need which others: parts of it that keep every reference whole."""
+"""Which rows of a data set refer to which: parts of it that keep every reference whole."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 
 from qeval.data.model import Dataset
@@ -9,9 +9,9 @@ from qeval.data.model import Dataset
 class References:
     """The rows of a data set, numbered from 0 through all tables, and what they refer to.
 
-    `table_of[i]` is the table of row i, `numbers[table]` the range of a table's numbers; `parents`
-    are the rows that a row refers to, `children` those that refer to it. A reference to a value
-    that no row has needs nothing.
+    `table_of[i]` is the table of row i, `numbers[table]` the range of a table's numbers;
+    `children[i]` are the rows that refer to row i. A reference to a value that no row has needs
+    nothing.
     """
 
     def __init__(self, dataset: Dataset) -> None:
@@ -22,7 +22,6 @@ class References:
             first, count = len(self.table_of), len(dataset.rows[table.name])
             self.numbers[table.name] = range(first, first + count)
             self.table_of += [table.name] * count
-        self.parents: list[list[int]] = [[] for _ in self.table_of]
         self.children: list[list[int]] = [[] for _ in self.table_of]
         self._link()
 
@@ -44,21 +43,22 @@ class References:
                     known[field.references] = {row[at]: number for number, row in found}
                 for number, row in zip(self.numbers[table.name], rows, strict=True):
                     parent = known[field.references].get(row[index])
-                    if row[index] is not None and parent not in (None, number):
-                        assert parent is not None
-                        self.parents[number].append(parent)
+                    if row[index] is not None and parent is not None and parent != number:
                         self.children[parent].append(number)
-
-    def with_needed(self, rows: Iterable[int]) -> set[int]:
-        """The rows and all that they refer to, directly or not."""
-        return _reach(rows, self.parents)
 
     def with_dependents(self, rows: Iterable[int]) -> set[int]:
         """The rows and all that refer to them, directly or not."""
-        return _reach(rows, self.children)
+        found = set(rows)
+        waiting = list(found)
+        while waiting:
+            for child in self.children[waiting.pop()]:
+                if child not in found:
+                    found.add(child)
+                    waiting.append(child)
+        return found
 
     def part(self, rows: AbstractSet[int]) -> Dataset:
-        """The data set of these rows alone, in their order. They must be whole (`with_needed`)."""
+        """The data set of these rows alone, in their order. What they refer to must be in it."""
         kept = {
             table: [
                 row
@@ -68,25 +68,3 @@ class References:
             for table, numbers in self.numbers.items()
         }
         return Dataset(self._dataset.tables, kept, self._dataset.reference_date)
-
-
-def smaller(dataset: Dataset, keep: Mapping[str, Collection[int]]) -> Dataset:
-    """The rows at these positions of each table, and what they refer to; order is kept.
-
-    Tables that are not named keep only what is needed. Raises `IndexError` for a position that a
-    table does not have, `KeyError` for an unknown table.
-    """
-    references = References(dataset)
-    chosen = [references.numbers[table][at] for table, places in keep.items() for at in places]
-    return references.part(references.with_needed(chosen))
-
-
-def _reach(rows: Iterable[int], edges: list[list[int]]) -> set[int]:
-    found = set(rows)
-    waiting = list(found)
-    while waiting:
-        for other in edges[waiting.pop()]:
-            if other not in found:
-                found.add(other)
-                waiting.append(other)
-    return found

@@ -5,11 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from qeval.data.model import Dataset
-from qeval.data.references import smaller
 from qeval.engines.base import Engine
 from qeval.suite import Instance, Suite
-
-__all__ = ["ad_hoc_instance", "lent", "smaller"]
 
 
 def ad_hoc_instance(suite: Suite, language: str, dataset: Dataset) -> Instance:

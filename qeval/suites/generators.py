@@ -62,7 +62,8 @@ def code_hash(target: str, folder: Path) -> str:
 def _function(target: str, folder: Path) -> Callable[..., Dataset]:
     module, _, function_name = target.partition(":")
     try:
-        found = _own_module(module, folder) if module.endswith(".py") else _installed(module)
+        own = module.endswith(".py")
+        found = _own_module(module, folder) if own else importlib.import_module(module)
         function: Callable[..., Dataset] = getattr(found, function_name)
     except InputError:
         raise
@@ -72,10 +73,6 @@ def _function(target: str, folder: Path) -> Callable[..., Dataset]:
             f"{_place(error)}"
         ) from error
     return function
-
-
-def _installed(module: str) -> Any:
-    return importlib.import_module(module)
 
 
 def _own_file(module: str, folder: Path) -> Path:

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from qeval.judge.calibration_set import load_pairs
 from qeval.suite import Suite
+from qeval.suites.difficulty import LEVELS
 from qeval.suites.loader import load_suite, suite_folder
 from qeval.suites.mutants import OPERATORS, read_summary
 from qeval.suites.rewrites import read_rewrites
 
 _NAMED = 6  # rules of rewriting that a table names
-LEVELS = ("easy", "medium", "hard")
 _BLOCK = re.compile(r"(<!-- (?P<name>[a-z -]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 

@@ -11,6 +11,7 @@ from qeval.errors import InputError, did_you_mean
 from qeval.suites.documents import KeyPath
 
 _BaseLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_SHOWN = 60  # characters of a wrong value
 _UNWANTED = ("tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:bool")
 
 
@@ -84,7 +85,8 @@ def _explain(error: Any) -> Iterator[tuple[KeyPath, str]]:
     """(key path, message) pairs for one error of jsonschema."""
     keys = tuple(error.absolute_path)
     found = error.instance
-    shown = repr(found) if len(repr(found)) <= 60 else f"{repr(found)[:57]}…"  # noqa: PLR2004
+    shown = repr(found)
+    shown = shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"
     match error.validator:
         case "additionalProperties" if isinstance(found, dict):
             known = error.schema.get("properties", {})

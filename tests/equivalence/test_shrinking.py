@@ -5,12 +5,11 @@ from datetime import date
 from itertools import count
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from qeval.data.model import Dataset, Field, TableModel
-from qeval.data.references import References, smaller
+from qeval.data.references import References
 from qeval.equivalence import shrink
 from qeval.suites import load_suite
 
@@ -90,24 +89,6 @@ def friends_abroad(dataset: Dataset) -> bool:
     )
 
 
-@given(datasets(), st.data())
-def test_a_smaller_data_set_has_what_was_asked_for_and_what_that_needs(
-    dataset: Dataset, data: st.DataObject
-) -> None:
-    keep = {
-        name: data.draw(st.sets(st.sampled_from(range(len(rows)))) if rows else st.just(set()))
-        for name, rows in dataset.rows.items()
-    }
-    part = smaller(dataset, keep)
-    assert whole(part)
-    assert is_part(part, dataset)
-    for name, places in keep.items():
-        assert all(dataset.rows[name][place] in part.rows[name] for place in places)
-    everything = {name: range(len(rows)) for name, rows in dataset.rows.items()}
-    assert smaller(dataset, everything).rows == dataset.rows
-    assert size(smaller(dataset, {})) == 0
-
-
 @given(datasets(), st.sampled_from([friends_abroad, worth(0), worth(5), worth(12)]))
 def test_what_is_left_differs_and_no_row_can_go(
     dataset: Dataset, differs: Callable[[Dataset], bool]
@@ -149,25 +130,21 @@ def test_a_row_that_refers_to_itself_stands_alone() -> None:
     dataset = Dataset(
         TABLES, {"places": [], "people": [(1, None, 1), (2, None, 1)], "gifts": []}, date.min
     )
-    assert smaller(dataset, {"people": [0]}).rows["people"] == [(1, None, 1)]
-    assert size(smaller(dataset, {"people": [1]})) == 2
+    references = References(dataset)
+    assert references.with_dependents([1]) == {1}
+    assert references.with_dependents([0]) == {0, 1}
 
 
-def test_unknown_tables_and_rows_are_refused() -> None:
-    dataset = Dataset(TABLES, {"places": [(1,)], "people": [], "gifts": []}, date.min)
-    with pytest.raises(KeyError):
-        smaller(dataset, {"persons": [0]})
-    with pytest.raises(IndexError):
-        smaller(dataset, {"places": [1]})
-
-
-def test_parts_of_the_shop_keep_its_references() -> None:
-    """Trees, subtypes and relations: an order line takes its order, product and all of theirs."""
+def test_what_refers_to_a_row_of_the_shop_goes_with_it() -> None:
+    """Trees, subtypes, relations: without users no orders, without a category none below it."""
     dataset = load_suite("ecommerce").instance("sql", "variant-2").dataset()
-    part = smaller(dataset, {"order_lines": [5], "premium_users": [1], "categories": [30]})
-    counts = {name: len(rows) for name, rows in part.rows.items() if rows}
-    assert counts["order_lines"] == counts["orders"] == counts["premium_users"] == 1
-    assert counts["categories"] >= 2
+    references = References(dataset)
+    everything = set(range(len(references.table_of)))
+    gone = [references.numbers["categories"][1], *references.numbers["users"]]
+    part = references.part(everything - references.with_dependents(gone))
+    assert not part.rows["orders"]
+    assert not part.rows["premium_users"]
+    assert 0 < len(part.rows["categories"]) < len(dataset.rows["categories"]) - 1
     keys = {table.name: {row[0] for row in part.rows[table.name]} for table in part.tables}
     for table in part.tables:
         for index, field in enumerate(table.fields):

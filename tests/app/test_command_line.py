@@ -1,6 +1,8 @@
 """The command line as a user meets it: right results, and errors that help."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -134,6 +136,14 @@ def test_hydras_own_flags_work(qeval: Run) -> None:
     assert info.returncode == 0
     assert "prompt_strategy/schema_few_shot" in info.stdout
     assert qeval("--version").stdout.startswith("qeval 0.")
+
+
+def test_the_package_can_be_run_as_a_module() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "qeval", "model=nobody"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "nobody" in done.stderr
 
 
 def test_completion_offers_options(qeval: Run) -> None:

@@ -128,7 +128,7 @@ def test_whatever_a_judge_writes_is_possible_data_or_refused(parts: list[dict[st
     assert sum(map(len, dataset.rows.values())) <= 50
 
 
-@pytest.fixture(scope="module", params=["sql", "typeql"])
+@pytest.fixture(scope="module", params=["sql", "cypher", "typeql"])
 def trial(request: pytest.FixtureRequest) -> Iterator[tuple[str, ClaimTrial]]:
     """Trying claims on a real engine."""
     cell = build_cell(compose(["model=gold", f"lang={request.param}", "tracking=none"]))
@@ -144,6 +144,7 @@ def trial(request: pytest.FixtureRequest) -> Iterator[tuple[str, ClaimTrial]]:
 QUERIES = {
     # Products of at least 100.00, by sku and price: the gold of ec-e01.
     "sql": "SELECT sku, price FROM products WHERE price {} 100",
+    "cypher": "MATCH (p:Product) WHERE p.price {} 100 RETURN p.sku, p.price",
     "typeql": "match $p isa product, has sku $sku, has price $price; $price {} 100.00dec;"
     " select $sku, $price;",
 }

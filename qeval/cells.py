@@ -249,7 +249,11 @@ def cell_key(cell: Cell, engine: EngineInfo) -> str:
 
 
 def construct(values: Mapping[str, Any], group: str, without: Sequence[str] = ()) -> Any:
-    """Build the object that a group's `_target_` names, with its other keys as arguments."""
+    """Build the object that a group's `_target_` names, with its other keys as arguments.
+
+    Raises `InputError` where they are not those that it takes, or not right.
+    """
+    import inspect
     from importlib import import_module
 
     arguments = {key: value for key, value in values.items() if key not in without}
@@ -258,10 +262,21 @@ def construct(values: Mapping[str, Any], group: str, without: Sequence[str] = ()
         raise InputError(f"{group}: the configuration has no _target_ (the class to build)")
     try:
         module, _, name = target.rpartition(".")
-        return getattr(import_module(module), name)(**arguments)
+        made = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InputError(f"{group}: {error}") from error
+    try:
+        inspect.signature(made).bind(**arguments)
+    except TypeError as error:
+        raise InputError(
+            f"{group}: {error} (of {target}). A configuration that another version of qeval has "
+            "recorded needs that version"
+        ) from error
+    try:
+        return made(**arguments)
     except InputError:
         raise
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
+    except (ImportError, TypeError, ValueError) as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         raise InputError(f"{group}: {' '.join(lines[:2])}") from error
 

@@ -7,6 +7,7 @@ import pytest
 
 import qeval
 from qeval.commands import rescore
+from qeval.errors import InputError
 from qeval.exit_codes import ExitCode
 from qeval.journal import JOURNAL
 
@@ -50,3 +51,13 @@ def test_what_was_paid_for_and_answered_in_processes_is_rescored_for_nothing_in_
     journal.write_text(text.replace('"backend":"threading"', '"backend":"loky"'), encoding="utf-8")
     assert rescore.main([str(journal.parent)]) == ExitCode.DONE
     assert "2 of 2 verdicts reproduced, 0 changed" in capsys.readouterr().out
+
+
+def test_a_configuration_that_todays_code_does_not_take_is_told_as_such(tmp_path: Path) -> None:
+    journal = qeval.run([*FEW, "model=gold", f"runs_dir={tmp_path}"]).cells[0].folder / JOURNAL
+    head, *records = journal.read_text(encoding="utf-8").splitlines()
+    header = json.loads(head)
+    del header["config"]["prompt_strategy"]["template"]
+    journal.write_text("\n".join([json.dumps(header), *records, ""]), encoding="utf-8")
+    with pytest.raises(InputError, match=r"missing .*'template'.* another version"):
+        rescore.main([str(journal.parent)])

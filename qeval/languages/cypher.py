@@ -222,14 +222,14 @@ def _begins_query(tokens: Sequence[Token], index: int) -> bool:
         return True
     if before.word in ("UNION", "ALL", "EXPLAIN", "PROFILE"):
         return True
-    return _only_options(tokens[:index])
+    return _only_options(tokens, index)
 
 
-def _only_options(tokens: Sequence[Token]) -> bool:
-    """Whether only `CYPHER 5 runtime=slotted …` stands before."""
+def _only_options(tokens: Sequence[Token], end: int) -> bool:
+    """Whether only `CYPHER 5 runtime=slotted …` stands before `end`."""
     if _word(tokens, 0) != "CYPHER":
         return False
-    rest = [token for token in tokens[1:] if token.kind != "number"]
+    rest = [token for token in tokens[1:end] if token.kind != "number"]
     return len(rest) % 3 == 0 and all(rest[n].text == "=" for n in range(1, len(rest), 3))
 
 
@@ -240,7 +240,7 @@ def _check_call(tokens: Sequence[Token], index: int) -> None:
         before.text in (".", ":", "|", "&") or before.word in ("AS", "YIELD")
     ):
         return
-    name = "".join(_unquoted(one) for one in _name(tokens[index + 1 :])).lower()
+    name = _procedure(tokens, index + 1)
     namespace = name.partition(".")[0]
     if not name or "." not in name or namespace not in _SERVER_NAMESPACES:
         return  # a subquery, or a procedure that the server must know
@@ -254,26 +254,23 @@ def procedures(query: str) -> list[str]:
     called = []
     for index, token in enumerate(tokens):
         if token.word == "CALL":
-            name = "".join(_unquoted(one) for one in _name(tokens[index + 1 :])).lower()
+            name = _procedure(tokens, index + 1)
             if name and not _READING_PROCEDURES.fullmatch(name):
                 called.append(name)
     return called
 
 
-def _name(tokens: Sequence[Token]) -> Iterator[Token]:
-    """The dotted name at the front of `tokens`."""
-    for index, token in enumerate(tokens):
-        if index % 2 == 0 and token.kind not in ("word", "quoted"):
-            return
-        if index % 2 == 1 and token.text != ".":
-            return
-        yield token
-
-
-def _unquoted(token: Token) -> str:
-    if token.kind == "quoted":
-        return token.text[1:-1].replace("``", "`")
-    return token.text
+def _procedure(tokens: Sequence[Token], start: int) -> str:
+    """The dotted name that begins at `start`, in lower case and without quotes; "" for none."""
+    pieces: list[str] = []
+    for place in range(start, len(tokens)):
+        token = tokens[place]
+        is_name = token.kind in ("word", "quoted")
+        if not (token.text == "." if len(pieces) % 2 else is_name):
+            break
+        quoted = token.kind == "quoted"
+        pieces.append(token.text[1:-1].replace("``", "`") if quoted else token.text)
+    return "".join(pieces).lower()
 
 
 def _word(tokens: Sequence[Token], index: int) -> str:

@@ -65,13 +65,14 @@ class _Session:
         self.emit("ready")
 
     def _open(self, sweep: str, started_at: str) -> None:
+        self._sweep = ("", "", "")
         if self._runs is not None:
             self._sweep = (sweep, started_at, self._runs.open_sweep(sweep, started_at))
 
     def _cell(self, folder: str) -> None:
-        if self._runs is None:
-            return
         sweep, _, parent = self._sweep
+        if self._runs is None or not parent:  # said when it was opened
+            return
         logged = self._runs.log_cell(Path(folder), sweep, parent)
         self.emit("cell", folder=folder, run_id=logged.run_id, state=logged.state)
 

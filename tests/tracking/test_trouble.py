@@ -17,7 +17,7 @@ from qeval.commands import track as track_command
 from qeval.errors import InputError
 from qeval.tracking import MlflowTracker, NoTracker, Tracker
 from qeval.tracking.store import locate, without_password
-from qeval.tracking.sweeps import sweeps_of
+from qeval.tracking.sweeps import Sweep, sweeps_of
 
 SECRET = "hunter2"
 
@@ -50,6 +50,23 @@ def test_unreachable_server_is_one_warning_and_track_logs_later(
     parents = [run for run in runs if run["tags"]["qeval.kind"] == "sweep"]
     assert [run["tags"]["qeval.sweep"] for run in parents] == ["s1"]
     assert len(runs) == 4
+
+
+def test_cells_of_a_sweep_that_can_not_be_opened_are_no_part_of_the_one_before(
+    tmp_path: Path, make_cell: Any, search: Any
+) -> None:
+    folders = [make_cell("a", key="aaaa"), make_cell("b", key="bbbb")]
+    store = tmp_path / "mlruns"
+    tracker = MlflowTracker(directory=str(store))
+    tracker.reopen(Sweep("s1", (folders[0],)))
+    tracker.cell_closed(folders[0])
+    tracker.sweep_done()
+    tracker.reopen(Sweep("\udcff", (folders[1],)))  # no database takes half a character
+    tracker.cell_closed(folders[1])
+    result = tracker.close()
+    assert result.warning.startswith("MLflow: 1 of 2 cells are not logged (")
+    runs = search(f"sqlite:///{store}/mlflow.db")
+    assert sorted(run["tags"]["qeval.kind"] for run in runs) == ["cell", "sweep"]
 
 
 def test_child_that_is_killed_loses_nothing_for_long(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from qeval.review.decisions import Decision, Said, agreed
+from qeval.review.decisions import Said, agreed
 from qeval.scoring.agreement import Kappa, cohens_kappa
 
 
@@ -39,23 +39,19 @@ def with_judges(said: Said) -> Agreement | None:
     both = []
     for reviewers in said.values():
         blind = {name: d for name, d in reviewers.items() if not d.saw_judge}
-        choice = agreed(blind) if blind else None
-        label = _label(list(blind.values()))
-        if choice is not None and label in ("equivalent", "different"):
-            both.append((label, choice, next(iter(blind.values())).case_id))
+        choice = agreed(blind)
+        latest = next(reversed(blind.values()), None)
+        if latest is not None and choice and latest.judge in ("equivalent", "different"):
+            both.append((latest.judge, choice, latest.case_id))
     if not both:
         return None
-    pairs = [(label, str(choice)) for label, choice, _ in both]
+    pairs = [(label, choice) for label, choice, _ in both]
     return _agreement("judge", "reviewers", pairs, [case for *_, case in both])
 
 
 def divided(said: Said) -> list[str]:
     """The items on which no majority agrees."""
     return [item for item, reviewers in said.items() if agreed(reviewers) is None]
-
-
-def _label(decisions: Sequence[Decision]) -> str:
-    return decisions[-1].judge if decisions else ""
 
 
 def _agreement(

@@ -137,8 +137,8 @@ def _typeql(query: str, *, first_k: bool) -> Shape:
         len(_TYPEQL_RELATION.findall(block)) > 1 or _TYPEQL_BLOCK.search(block) for block in blocks
     ) or bool(_TYPEQL_CALL.search(bare))
     if not first_k:
-        stages = re.split(r"\breduce\b", bare)
-        nested |= len(stages) > 2 or any(_TYPEQL_READS.search(s) for s in stages[1:])  # noqa: PLR2004
+        _, *later = re.split(r"\breduce\b", bare)
+        nested |= len(later) > 1 or any(map(_TYPEQL_READS.search, later))
     return Shape(relations, nested)
 
 

@@ -52,13 +52,13 @@ def _roles(
             loose.append(player)
         for role in others:
             yield changed("role", text, statement, replaced(player.role, role.name))
-    if len(loose) == 2:  # noqa: PLR2004
-        first, second = loose
-        edits = (
-            replaced(first.player, source(text, second.player)),
-            replaced(second.player, source(text, first.player)),
-        )
-        yield changed("direction", text, statement, *edits)
+    match loose:
+        case [first, second]:
+            edits = (
+                replaced(first.player, source(text, second.player)),
+                replaced(second.player, source(text, first.player)),
+            )
+            yield changed("direction", text, statement, *edits)
     if loose and len(loose) == len(listed.players):
         bare = [Edit(player.span.begin, player.player.span.begin) for player in loose]
         yield changed("role", text, statement, *bare)

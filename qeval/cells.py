@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, get_args
 from qeval.choices import NAMING, chosen
 from qeval.configuration import compose, plain
 from qeval.engines.base import Engine, EngineInfo, QueryLimits
-from qeval.equivalence.counterexample import Which
 from qeval.errors import InputError, did_you_mean
 from qeval.languages.base import Language
 from qeval.models.base import Model
@@ -23,6 +22,7 @@ from qeval.prompts.base import PromptStrategy
 from qeval.redaction import redact
 from qeval.scoring.metrics import check_weights
 from qeval.scoring.spec import Policy
+from qeval.scoring.verdict import Which
 from qeval.settings import check, typed, whole
 from qeval.suite import Case, Suite
 

@@ -7,19 +7,17 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from qeval.data.model import Dataset
 from qeval.errors import IncompleteError, InputError
 from qeval.journal import AppendFile, read_lines
 from qeval.record import InstanceOutcome, Record
 from qeval.scoring.spec import Policy
-from qeval.scoring.verdict import Verdict
+from qeval.scoring.verdict import Verdict, Which
 
 COUNTEREXAMPLES = "counterexamples.jsonl"
 SHOWN_ROWS = 8  # of a table, and of the rows that differ: more are counted, not shown
-Which = Literal["refuted", "all", "none"]
-"""Of which predictions a counterexample is looked for; `all`: also of those wrong on base."""
 
 _SHAPE = ("extra_columns", "missing_columns", "undecided", "too_large")
 

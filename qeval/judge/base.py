@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from qeval.data.model import TableModel
-    from qeval.equivalence.counterexample import Which
     from qeval.languages.base import Language
     from qeval.models.base import Model
     from qeval.models.budget import Budget
     from qeval.prompts.base import Prompt
+    from qeval.scoring.verdict import Which
     from qeval.suite import Case
 
 Label = Literal["equivalent", "different", "unscored"]

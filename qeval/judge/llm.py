@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from qeval.equivalence.counterexample import Which
 from qeval.errors import InputError, did_you_mean
 from qeval.judge.answers import UnusableError, answer_schema, read_answer
 from qeval.judge.base import Dispute, Judgement, Vote, digest_of
@@ -13,6 +12,7 @@ from qeval.judge.blinding import mark_of, sides, swapped_first
 from qeval.judge.voting import settled, weighed
 from qeval.models.base import Generation, Model, ModelError, Request
 from qeval.prompts.base import Message, Prompt
+from qeval.scoring.verdict import Which
 from qeval.settings import check
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from qeval.judge.voting import majority
 from qeval.settings import check
 
 if TYPE_CHECKING:
-    from qeval.equivalence.counterexample import Which
     from qeval.judge.base import Judge
     from qeval.models.base import Model
     from qeval.models.budget import Budget
     from qeval.prompts.base import Prompt
+    from qeval.scoring.verdict import Which
 
 _FEWEST = 2
 

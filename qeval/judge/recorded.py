@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 from qeval.judge.base import Dispute, Judge, Judgement
 
 if TYPE_CHECKING:
-    from qeval.equivalence.counterexample import Which
     from qeval.models.base import Model
     from qeval.models.budget import Budget
     from qeval.prompts.base import Prompt
     from qeval.record import Record
+    from qeval.scoring.verdict import Which
 
 
 class RecordedJudge:

@@ -1,6 +1,7 @@
 """The classes a case can end in (shared words of the whole project)."""
 
 from enum import StrEnum
+from typing import Literal
 
 
 class Verdict(StrEnum):
@@ -28,3 +29,7 @@ class Verdict(StrEnum):
     def counted(self) -> bool:
         """Whether the case is in the denominator of every metric."""
         return self not in (Verdict.INFRA_ERROR, Verdict.GOLD_ERROR)
+
+
+Which = Literal["refuted", "all", "none"]
+"""For which predictions a counterexample is looked for; `all`: also for those wrong on base."""

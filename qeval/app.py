@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status (see `qeval.exit_codes`)."""
+    from qeval.interruption import Stop
     from qeval.report.console import never_fail_on_a_character
 
+    Stop.leaves_process = argv is None
     given = sys.argv[1:] if argv is None else argv
     # Without a locale Python takes the bytes of 陈静 apart; what people type is UTF-8 anyway.
     words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in given]
@@ -32,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         rest, own = _without_config_dir(words)
         if rest and rest[0] in COMMANDS:
             module = import_module(f"qeval.commands.{rest[0].replace('-', '_')}")
-            return int(module.main([*rest[1:], *([] if own is None else [_searched(own)])]))
+            return int(module.main([*rest[1:], *_own_options(rest[0], own)]))
         if words and words[0] in ("--version", "-V"):
             from qeval import __version__
 
@@ -74,6 +76,19 @@ def _without_config_dir(words: Sequence[str]) -> tuple[list[str], str | None]:
         else:
             rest.append(word)
     return rest, folder
+
+
+UNCONFIGURED = frozenset({"cache", "doctor", "explain", "init", "mock-server", "status"})
+
+
+def _own_options(command: str, folder: str | None) -> list[str]:
+    """How a sub-command is told of the folder of a user's own options, where it composes any."""
+    if folder is None:
+        return []
+    searched = _searched(folder)
+    if command == "models":
+        return [f"--config-dir={folder}"]
+    return [] if command in UNCONFIGURED else [searched]
 
 
 def _searched(folder: str) -> str:

@@ -100,6 +100,20 @@ def test_an_interruption_finishes_writing_and_tells_how_to_go_on(
     assert metrics(cell) == undisturbed
 
 
+def test_a_second_interruption_waits_for_no_model(tmp_path: Path) -> None:
+    process = start(tmp_path, "model=mock", "model.latency_s=600", "difficulty=easy")
+    while not list(tmp_path.glob("runs/*/journal.jsonl")):
+        time.sleep(0.05)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 130, output
+    assert "once more ends at once" in output
+    assert "Traceback" not in output
+
+
 def test_a_killed_engine_is_brought_back_once(tmp_path: Path, undisturbed: dict[str, Any]) -> None:
     process = start(tmp_path, *SLOW)
     cell = wait_for_records(tmp_path, 3)

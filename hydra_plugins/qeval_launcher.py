@@ -4,6 +4,7 @@ Hydra accepts plugins only from this namespace package, so this file holds the r
 nothing else; what happens is in `qeval.sweep`.
 """
 
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ from hydra.core.config_store import ConfigStore
 from hydra.core.utils import JobReturn
 from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext, TaskFunction
-from omegaconf import DictConfig
+from omegaconf import DictConfig, open_dict
 
 
 @dataclass
@@ -38,6 +39,14 @@ class QevalLauncher(Launcher):
         speed_up(hydra_context.config_loader)
         self.hydra_context = hydra_context
         self.config = config
+        self._aside: tempfile.TemporaryDirectory[str] | None = None
+        sweeper = str(config.hydra.sweeper.get("_target_"))
+        if sweeper.endswith(".BasicSweeper") and config.hydra.sweep.dir == ".":
+            # Hydra writes multirun.yaml there: the words as typed, passwords among them. Cells keep
+            # their configuration, without these.
+            self._aside = tempfile.TemporaryDirectory(prefix="qeval-")
+            with open_dict(config):
+                config.hydra.sweep.dir = self._aside.name
 
     def launch(
         self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
@@ -45,6 +54,10 @@ class QevalLauncher(Launcher):
         """Compose all cells of a batch and evaluate them together, in the order given."""
         from qeval.app import launch_grid
 
+        if self._aside is not None:
+            self._aside.cleanup()
+            self._aside = None
+            self.config.hydra.sweep.dir = "."
         loader = self.hydra_context.config_loader
         grid = [list(overrides) for overrides in job_overrides]
         cells = [loader.load_sweep_config(self.config, overrides) for overrides in grid]

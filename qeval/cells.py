@@ -15,6 +15,7 @@ from qeval.choices import NAMING, chosen
 from qeval.configuration import compose, plain
 from qeval.engines.base import Engine, EngineInfo, QueryLimits
 from qeval.errors import InputError, did_you_mean
+from qeval.judge.base import Judge
 from qeval.languages.base import Language
 from qeval.models.base import Model
 from qeval.paths import shipped
@@ -28,8 +29,6 @@ from qeval.suite import Case, Suite
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
-
-    from qeval.judge.base import Judge
 
 __all__ = ["Cell", "build_cell", "build_engine", "cell_key", "compose"]
 
@@ -138,7 +137,7 @@ def build_cell(config: "DictConfig", suites: dict[str, Suite] | None = None) -> 
     )
 
 
-def build_judge(values: Mapping[str, Any]) -> "Judge | None":
+def build_judge(values: Mapping[str, Any]) -> Judge | None:
     """The judge that `conf/judge/<name>.yaml` describes, None for `judge=none`."""
     return construct(values, "judge") if "_target_" in values else None
 
@@ -263,6 +262,11 @@ def construct(values: Mapping[str, Any], group: str, without: Sequence[str] = ()
     try:
         module, _, name = target.rpartition(".")
         made = getattr(import_module(module), name)
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"{group}: {error} (_target_ is {target}). A module of your own must be installed, or "
+            "its folder named in the environment, e.g. PYTHONPATH=."
+        ) from error
     except (ImportError, AttributeError, ValueError) as error:
         raise InputError(f"{group}: {error}") from error
     try:
@@ -273,12 +277,27 @@ def construct(values: Mapping[str, Any], group: str, without: Sequence[str] = ()
             "recorded needs that version"
         ) from error
     try:
-        return made(**arguments)
+        built = made(**arguments)
     except InputError:
         raise
     except (ImportError, TypeError, ValueError) as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         raise InputError(f"{group}: {' '.join(lines[:2])}") from error
+    _check_methods(built, group, target)
+    return built
+
+
+def _check_methods(built: object, group: str, target: str) -> None:
+    """Raise `InputError` where a class of a user's own lacks what the pipeline will ask of it."""
+    protocol = {"judge": Judge, "model": Model, "prompt_strategy": PromptStrategy}.get(group)
+    if protocol is None or isinstance(built, protocol):
+        return
+    names = {*vars(protocol), *protocol.__annotations__}
+    missing = sorted(n for n in names if not n.startswith("_") and not hasattr(built, n))
+    raise InputError(
+        f"{group}: {target} lacks {', '.join(missing)}; {protocol.__module__}.{protocol.__name__} "
+        "says what each is to do"
+    )
 
 
 def _engine_config(values: Mapping[str, Any], suite: Suite) -> Mapping[str, Any]:

@@ -30,5 +30,6 @@ def did_you_mean(word: str, options: Iterable[str]) -> str:
     """
     from difflib import get_close_matches
 
-    near = get_close_matches(word, list(options), n=1, cutoff=0.6)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    spelt = {option.casefold(): option for option in options}
+    near = get_close_matches(word.casefold(), spelt, n=1, cutoff=0.6)
+    return f" Did you mean {spelt[near[0]]!r}?" if near else ""

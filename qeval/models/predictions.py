@@ -79,7 +79,7 @@ def read_predictions(path: Path, encoding: str = "utf-8") -> Predictions:
     and line for unreadable text, rows without id or answer, and two rows for one request.
     """
     if not path.is_file():
-        near = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
+        near = [p.name for p in path.parent.glob("*") if p.is_file()]
         raise InputError(
             f"model.file: there is no file {path}.{did_you_mean(path.name, near)} "
             "A relative path counts from the current directory."

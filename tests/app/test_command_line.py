@@ -80,7 +80,7 @@ def test_lost_answers_are_exit_3_and_asked_again(qeval: Run) -> None:
         (["modle=gold"], "Did you mean 'model'?"),
         (["model=smolm2"], "Did you mean 'smollm2'?"),
         (["model.nme=x"], "Did you mean 'name'?"),
-        (["lang=sqll"], "Did you mean 'sql'?"),
+        (["lang=SQL"], "Did you mean 'sql'?"),
         (["scoring.varints=3"], "Did you mean 'variants'?"),
         (["scoring={varints: 3}"], "'scoring' has no key 'varints'. Did you mean 'variants'?"),
         (["-m", "model=mock,gold", "model.shars=1"], "'model' has no key 'shars'. It has: "),
@@ -184,10 +184,51 @@ def test_a_broken_option_of_ones_own_is_placed(tmp_path: Path, qeval: Run) -> No
     broken = qeval("-cd", "conf", "model=broken")
     assert "broken.yaml:2: not YAML: expected the node content" in broken.stderr
     absent = qeval("-cd", "conf", "model=absent")
-    assert "No module named 'nope'" in absent.stderr
+    assert "No module named 'nope' (_target_ is nope.Nope)" in absent.stderr
+    assert "PYTHONPATH=." in absent.stderr
     for done in (broken, absent):
         assert done.returncode == 2
         assert "Traceback" not in done.stderr
+
+
+def test_a_class_of_ones_own_is_told_what_it_lacks(tmp_path: Path, qeval: Run) -> None:
+    (tmp_path / "mine.py").write_text(
+        "class Half:\n    name = 'half'\n    def identity(self): return {}\n", encoding="utf-8"
+    )
+    for group, lacking in (
+        ("model", "close, generate, preflight; qeval.models.base.Model"),
+        ("prompt_strategy", "render; qeval.prompts.base.PromptStrategy"),
+        ("judge", "claim_rows, close, counterexamples, decide, max_false_accept, models, "),
+    ):
+        (tmp_path / "own" / group).mkdir(parents=True)
+        option = tmp_path / "own" / group / "half.yaml"
+        option.write_text("_target_: mine.Half\n", encoding="utf-8")
+        told = qeval("-cd", "own", f"{group}=half", PYTHONPATH=str(tmp_path))
+        assert told.returncode == 2
+        assert told.stderr.startswith(f"qeval: {group}: mine.Half lacks {lacking}"), told.stderr
+
+
+def test_commands_without_configuration_take_the_folder_of_options_too(
+    tmp_path: Path, qeval: Run
+) -> None:
+    (tmp_path / "own" / "model").mkdir(parents=True)
+    (tmp_path / "own" / "model" / "ours.yaml").write_text(
+        "defaults: [mock, _self_]\nname: ours\n", encoding="utf-8"
+    )
+    for words in (["models", "list"], ["models"]):
+        assert "ours" in qeval(*words, "--config-dir", "own").stdout
+    status = qeval("status", "-cd", "own", "--format", "json")
+    assert (status.returncode, status.stderr) == (0, "")
+
+
+def test_a_sweep_leaves_nothing_beside_its_cells(tmp_path: Path, qeval: Run) -> None:
+    words = ["-m", "model=gold,mock", "difficulty.ids=[ec-e01]"]
+    refused = qeval("-m", "model=gold,glod", "tracking.uri=http://me:hidden@localhost:1")
+    assert refused.returncode == 2
+    assert not list(tmp_path.iterdir())
+    done = qeval(*words, "tracking=none")
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]
 
 
 def test_a_terminal_without_unicode_shows_what_it_can(qeval: Run) -> None:

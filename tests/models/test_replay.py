@@ -128,6 +128,9 @@ def test_a_misspelt_file_is_guessed(tmp_path: Path) -> None:
     written(tmp_path / "predictions.jsonl", {"case_id": "a", "query": "q"})
     with pytest.raises(InputError, match=r"Did you mean 'predictions\.jsonl'"):
         replay(tmp_path / "prediction.jsonl").preflight()
+    (tmp_path / "answers.csv").mkdir()
+    with pytest.raises(InputError, match=r"answers\.csv\. A relative path"):
+        replay(tmp_path / "answers.csv").preflight()
 
 
 def test_missing_cases_are_named_before_work(tmp_path: Path) -> None:

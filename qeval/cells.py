@@ -290,10 +290,17 @@ def construct(values: Mapping[str, Any], group: str, without: Sequence[str] = ()
 def _check_methods(built: object, group: str, target: str) -> None:
     """Raise `InputError` where a class of a user's own lacks what the pipeline will ask of it."""
     protocol = {"judge": Judge, "model": Model, "prompt_strategy": PromptStrategy}.get(group)
-    if protocol is None or isinstance(built, protocol):
+    if protocol is None:
         return
-    names = {*vars(protocol), *protocol.__annotations__}
-    missing = sorted(n for n in names if not n.startswith("_") and not hasattr(built, n))
+    names = sorted(n for n in {*vars(protocol), *protocol.__annotations__} if n[0] != "_")
+    missing = [
+        name
+        for name in names
+        if not hasattr(built, name)
+        or (callable(getattr(protocol, name, None)) and not callable(getattr(built, name)))
+    ]
+    if not missing:
+        return
     raise InputError(
         f"{group}: {target} lacks {', '.join(missing)}; {protocol.__module__}.{protocol.__name__} "
         "says what each is to do"

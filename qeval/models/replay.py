@@ -76,9 +76,10 @@ class ReplayModel:
             if self._rows.find(case_id, language, repeat) is None
         ]
         if lacking:
+            hint = self._hint(case_ids, language)
             raise InputError(
                 f"{self._path}: no {language} prediction for {len(lacking)} of "
-                f"{len(case_ids) * repeats} cases: {_list(lacking)}.{self._hint(case_ids)} "
+                f"{len(case_ids) * repeats} cases: {_list(lacking)}.{hint} "
                 "Add them, choose fewer cases (difficulty=easy, difficulty.ids=[…]), or set "
                 "model.missing=empty to count them as answers without a query."
             )
@@ -91,9 +92,13 @@ class ReplayModel:
         near = did_you_mean(strange[0], known)
         return f"{self._path}: the suite has no such cases: {_list(strange)}; passed over.{near}"
 
-    def _hint(self, case_ids: Sequence[str]) -> str:
-        strange = sorted(self._rows.case_ids() - set(case_ids))
-        return f" The file has ids the suite lacks: {_list(strange)}." if strange else ""
+    def _hint(self, case_ids: Sequence[str], language: str) -> str:
+        others = sorted(self._rows.case_ids() - set(case_ids))
+        languages = {name for _, name, _ in self._rows.rows if name is not None} - {language}
+        told = f" The file answers other cases: {_list(others)}." if others else ""
+        return told + (
+            f" Its other languages are {', '.join(sorted(languages))}." if languages else ""
+        )
 
     def generate(self, request: Request) -> Generation:
         """The recorded answer. Raises `ModelError` where the file has none for this case."""

@@ -193,7 +193,8 @@ def test_a_broken_option_of_ones_own_is_placed(tmp_path: Path, qeval: Run) -> No
 
 def test_a_class_of_ones_own_is_told_what_it_lacks(tmp_path: Path, qeval: Run) -> None:
     (tmp_path / "mine.py").write_text(
-        "class Half:\n    name = 'half'\n    def identity(self): return {}\n", encoding="utf-8"
+        "class Half:\n    name = 'half'\n    close = None\n    def identity(self): return {}\n",
+        encoding="utf-8",
     )
     for group, lacking in (
         ("model", "close, generate, preflight; qeval.models.base.Model"),

@@ -133,6 +133,14 @@ def test_a_misspelt_file_is_guessed(tmp_path: Path) -> None:
         replay(tmp_path / "answers.csv").preflight()
 
 
+def test_what_the_file_has_instead_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "p.csv"
+    file.write_text("case_id,language,query\nb,postgres,q\n", encoding="utf-8")
+    told = r"other cases: b\. Its other languages are postgres\. Add them"
+    with pytest.raises(InputError, match=told):
+        replay(file).preflight_cases(["a"], "sql", 1)
+
+
 def test_missing_cases_are_named_before_work(tmp_path: Path) -> None:
     file = written(tmp_path / "p.jsonl", {"case_id": "easy-01", "query": "q"})
     asked = replay(file)

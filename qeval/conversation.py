@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from qeval.engines.base import QueryError
 from qeval.extraction import extract
 from qeval.languages.base import Language
-from qeval.models.base import Generation, Request
+from qeval.models.base import Generation, ModelError, Request
 from qeval.prompts.base import FollowsUp, Prompt, Trial
 from qeval.record import Round
 from qeval.suite import Case
@@ -56,7 +56,7 @@ def converse(cell: "Cell", case: Case, repeat: int, prompt: Prompt, bench: "Benc
     """
     language = cell.language
     strategy = cell.strategy
-    generation = cell.model.generate(Request(prompt, case, language.name, repeat))
+    generation = _ask(cell, Request(prompt, case, language.name, repeat))
     if not isinstance(strategy, FollowsUp) or not strategy.repair_rounds:
         return Conversation((generation,))
     generations = [generation]
@@ -67,11 +67,21 @@ def converse(cell: "Cell", case: Case, repeat: int, prompt: Prompt, bench: "Benc
         if not trial.failed:
             break
         prompts.append(strategy.follow_up(prompts[-1], generation.text, trial, language))
-        generation = cell.model.generate(Request(prompts[-1], case, language.name, repeat, number))
+        generation = _ask(cell, Request(prompts[-1], case, language.name, repeat, number))
         generations.append(generation)
         query, trial = try_out(cell, generation, bench)
         rounds.append(_round(generation, prompts[-1], query, trial))
     return Conversation(tuple(generations), tuple(rounds), tuple(prompts[1:]))
+
+
+def _ask(cell: "Cell", request: Request) -> Generation:
+    generation: Any = cell.model.generate(request)
+    if isinstance(generation, Generation):
+        return generation
+    raise ModelError(
+        f"the model gave {type(generation).__name__} where qeval.models.base.Generation is wanted",
+        retryable=False,
+    )
 
 
 def query_in(generation: Generation, language: Language) -> tuple[str | None, str, str]:

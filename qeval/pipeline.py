@@ -210,13 +210,23 @@ def _execute_again(cell: Cell, query: str, instance: Instance, bench: Bench) -> 
 
 
 def _own_fault(error: Exception) -> str:
-    """What broke inside qeval and where, in one line: a person must be able to report it."""
+    """What broke and where, in one line: a person must be able to report it, or to mend their own
+    model, strategy or judge.
+    """
+    from sysconfig import get_paths
     from traceback import extract_tb
 
-    places = extract_tb(error.__traceback__)
-    where = next((p for p in reversed(places) if "qeval" in Path(p.filename).parts), places[-1])
+    places = [(Path(place.filename), place.lineno) for place in extract_tb(error.__traceback__)]
+    package = Path(__file__).parent
+    libraries = {Path(path) for path in get_paths().values()}
+    path, line = next(
+        (path, line)
+        for path, line in reversed(places)
+        if package in path.parents or not libraries.intersection(path.parents)
+    )
+    whose = "qeval" if package in path.parents else "your own code"
     text = f"{type(error).__name__}: {error}"[:_FAULT_CHARACTERS]
-    return f"a fault of qeval ({Path(where.filename).name}:{where.lineno}): {text}"
+    return f"a fault of {whose} ({path.name}:{line}): {text}"
 
 
 def question_of(cell: Cell, case: Case) -> str:

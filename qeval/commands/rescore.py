@@ -46,6 +46,7 @@ def main(argv: Sequence[str]) -> int:
         cell, records = recorded_cell(folder, options.set, into)
         cells.append(cell)
         old.append(records)
+    _carry_reviews(folders, into)
     result = evaluate(cells)
     changes = [
         (cell.name, before, after)
@@ -70,6 +71,16 @@ def _cell_folders(names: Sequence[str]) -> Iterator[Path]:
         if not inside:
             raise InputError(f"{path} is no cell folder and holds none (no {JOURNAL})")
         yield from inside
+
+
+def _carry_reviews(folders: Sequence[Path], into: Path) -> None:
+    """What people decided holds for the same queries in the new folders as well."""
+    from qeval.review import decisions
+
+    known = set(decisions.read(into))
+    made = [one for source in sorted({f.parent for f in folders}) for one in decisions.read(source)]
+    into.mkdir(parents=True, exist_ok=True)
+    decisions.append(into, [one for one in dict.fromkeys(made) if one not in known])
 
 
 def _changes(old: "list[Record]", new: "list[Record]") -> "Iterator[tuple[Record, Record]]":

@@ -297,3 +297,28 @@ def test_messages_about_overrides_hold_no_secret(qeval: Run, word: str) -> None:
     done = qeval("model=gold", word)
     assert done.returncode == 2
     assert "pa55word" not in done.stdout + done.stderr
+
+
+def test_a_fault_of_ones_own_model_is_called_that(tmp_path: Path, qeval: Run) -> None:
+    (tmp_path / "mine.py").write_text(
+        "class Mine:\n"
+        "    name = 'mine'\n"
+        "    def __init__(self, answer): self.answer = answer\n"
+        "    def identity(self): return {'answer': self.answer}\n"
+        "    def preflight(self): pass\n"
+        "    def close(self): pass\n"
+        "    def generate(self, request): return self.answer or 1 / 0\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "own" / "model").mkdir(parents=True)
+    option = tmp_path / "own" / "model" / "mine.yaml"
+    option.write_text("_target_: mine.Mine\nanswer: ''\n", encoding="utf-8")
+    words = ["-cd", "own", "model=mine", "difficulty=easy", "difficulty.limit=1", "tracking=none"]
+    for answer, said in (
+        ("", "a fault of your own code (mine.py:7): ZeroDivisionError"),
+        ("SELECT 1", "the model gave str where qeval.models.base.Generation is wanted"),
+    ):
+        done = qeval(*words, f"model.answer={answer}", PYTHONPATH=str(tmp_path))
+        assert done.returncode == 3
+        journals = [path.read_text("utf-8") for path in tmp_path.glob("runs/*/journal.jsonl")]
+        assert any(said in journal for journal in journals), done.stderr

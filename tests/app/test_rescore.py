@@ -10,6 +10,8 @@ from qeval.commands import rescore
 from qeval.errors import InputError
 from qeval.exit_codes import ExitCode
 from qeval.journal import JOURNAL
+from qeval.review.decisions import Decision, append, now, read
+from qeval.review.standing import item_of, read_reviewed
 
 FEW = ["language=sql", "difficulty=easy", "difficulty.limit=1", "workers=1", "tracking=none"]
 
@@ -61,3 +63,18 @@ def test_a_configuration_that_todays_code_does_not_take_is_told_as_such(tmp_path
     journal.write_text("\n".join([json.dumps(header), *records, ""]), encoding="utf-8")
     with pytest.raises(InputError, match=r"missing .*'template'.* another version"):
         rescore.main([str(journal.parent)])
+
+
+def test_what_people_decided_goes_along(tmp_path: Path) -> None:
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text(json.dumps({"case_id": "ec-e01", "query": "SELECT 1"}) + "\n", "utf-8")
+    words = [*FEW, "model=replay", f"model.file={answers}", "scoring.variants=0"]
+    done = qeval.run([*words, f"runs_dir={tmp_path / 'runs'}"]).cells[0]
+    item = item_of(done.records[0])
+    decided = Decision(item, "ecommerce", "ec-e01", "sql", "equivalent", "ann", now())
+    append(tmp_path / "runs", [decided])
+    for _ in range(2):
+        rescore.main([str(done.folder), "--into", str(tmp_path / "again")])
+    assert read(tmp_path / "again") == [decided]
+    (folder,) = tmp_path.glob("again/*/")
+    assert [record.review for record in read_reviewed(folder)[1]] == ["equivalent"]

@@ -134,7 +134,7 @@ class Neo4jEngine:
         from qeval.engines.neo4j.load import fingerprint
 
         with self._database(instance) as (driver, database):
-            return fingerprint(driver, database, instance.mapping)
+            return fingerprint(driver, database)
 
     def restart(self) -> None:
         """Bring the server back, with every instance that was loaded; kept data is verified."""

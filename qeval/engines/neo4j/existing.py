@@ -41,7 +41,7 @@ class ExistingNeo4jEngine:
             if existing not in self._drivers:
                 self._drivers[existing] = self._reach(name, existing)
         found = {
-            name: fingerprint(self._drivers[existing], existing.database, {})
+            name: fingerprint(self._drivers[existing], existing.database)
             for name, existing in self._databases.items()
         }
         return EngineInfo("neo4j", self._version, "server", content(found))
@@ -76,7 +76,7 @@ class ExistingNeo4jEngine:
 
     def fingerprint(self, instance: Instance) -> str:
         """Digest of all nodes and relationships."""
-        return fingerprint(*self._driver(instance), instance.mapping)
+        return fingerprint(*self._driver(instance))
 
     def restart(self) -> None:
         """Connect anew."""

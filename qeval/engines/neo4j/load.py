@@ -1,11 +1,11 @@
 """Loading an instance into an empty database, and the digest of what a database holds."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from qeval.engines.base import EngineLostError
-from qeval.engines.neo4j.mapping import GraphMapping, keys_of
+from qeval.engines.neo4j.mapping import GraphMapping
 from qeval.suite import Instance
 
 _BATCH = 5000
@@ -96,36 +96,37 @@ def counts(driver: Any, database: str | None) -> tuple[int, int]:
         return nodes, session.run("MATCH ()-[r]->() RETURN count(r) AS c").single()["c"]
 
 
-def fingerprint(driver: Any, database: str | None, mapping: Mapping[str, Any]) -> str:
+def fingerprint(driver: Any, database: str | None) -> str:
     """SHA-256 over all nodes and relationships, the same in whatever order they were made.
 
-    Without a mapping, which says by what properties nodes are known, ends of relationships are
-    told by the ids that nodes have in this very database.
+    A relationship's ends are told by all that the nodes hold, not by their internal ids.
     """
     from neo4j.exceptions import DriverError, Neo4jError
 
-    keys = sorted(set(keys_of(mapping).values()))
+    nodes: dict[int, bytes] = {}
     total = 0
     try:
-        with driver.session(database=database, default_access_mode="READ") as session:
-            for labels, properties in session.run("MATCH (n) RETURN labels(n), properties(n)"):
-                total += _digest(sorted(labels), sorted(properties.items()))
-            known_by = "[k IN $keys | %s[k]]" if keys else "elementId(%s)"
-            ends = f"[labels(%s)[0], {known_by}]"
-            for row in session.run(
-                f"MATCH (a)-[r]->(b) RETURN type(r), {ends % ('a', 'a')}, {ends % ('b', 'b')}, "
-                "properties(r)",
-                keys=keys,
+        with driver.session(
+            database=database, default_access_mode="READ", fetch_size=_BATCH
+        ) as session:
+            for identity, labels, properties in session.run(
+                "MATCH (n) RETURN id(n), labels(n), properties(n)"
             ):
-                kind, start, end, properties = row
-                total += _digest(kind, start[1], end[1], sorted(properties.items()))
+                digest = _digest(sorted(labels), sorted(properties.items()))
+                nodes[identity] = digest
+                total += int.from_bytes(digest)
+            for kind, start, end, properties in session.run(
+                "MATCH (a)-[r]->(b) RETURN type(r), id(a), id(b), properties(r)"
+            ):
+                ends = nodes.get(start), nodes.get(end)  # None: made just now, by somebody else
+                total += int.from_bytes(_digest(kind, ends, sorted(properties.items())))
     except (DriverError, Neo4jError) as error:
         raise EngineLostError(f"reading all data of Neo4j failed: {error}") from error
     return f"{total % 2**256:064x}"
 
 
-def _digest(*facts: Any) -> int:
-    return int.from_bytes(hashlib.sha256(repr(facts).encode()).digest())
+def _digest(*facts: Any) -> bytes:
+    return hashlib.sha256(repr(facts).encode()).digest()
 
 
 def _quoted(name: str) -> str:

@@ -79,8 +79,9 @@ def _carry_reviews(folders: Sequence[Path], into: Path) -> None:
 
     known = set(decisions.read(into))
     made = [one for source in sorted({f.parent for f in folders}) for one in decisions.read(source)]
-    into.mkdir(parents=True, exist_ok=True)
-    decisions.append(into, [one for one in dict.fromkeys(made) if one not in known])
+    if new := [one for one in dict.fromkeys(made) if one not in known]:
+        into.mkdir(parents=True, exist_ok=True)
+        decisions.append(into, new)
 
 
 def _changes(old: "list[Record]", new: "list[Record]") -> "Iterator[tuple[Record, Record]]":
